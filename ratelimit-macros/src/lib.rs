@@ -1,0 +1,1 @@
+//! The attribute `#[rate_limit]`, `limiter!` and `derive(RateLimitKey)`.

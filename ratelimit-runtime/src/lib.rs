@@ -1,0 +1,1 @@
+//! Rate limits declared on the functions they guard.

@@ -1,0 +1,1 @@
+//! What a limit is: grammar, rules, messages.
