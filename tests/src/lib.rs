@@ -1,0 +1,1 @@
+//! Tests of what crosses crates, and of the repository itself: they stand in `tests/`.

@@ -1,0 +1,42 @@
+//! `cargo xtask test`: the steps, in the order in which a mistake is found soonest.
+
+use std::process::ExitCode;
+
+use crate::report::{Outcome, Report};
+use crate::workspace::{self, cargo};
+use crate::{consumer, dependencies, features, quickstart};
+
+pub(crate) fn everything() -> ExitCode {
+    let mut report = Report::new();
+
+    report.step("format", || Outcome::of(&mut cargo(["fmt", "--all", "--check"])));
+    report.step("dependencies of the runtime", dependencies::stay_few);
+    report.step("clippy, everything on", || {
+        Outcome::of(
+            cargo(["clippy", "--workspace", "--all-targets", "--all-features"])
+                .args(["--", "-D", "warnings"]),
+        )
+    });
+    // One package at a time: a workspace build unifies features, and would test what no user gets.
+    for package in workspace::packages() {
+        report.step(format!("clippy, {}", package.name), || features::lint_every_choice(&package));
+    }
+    report.step("docs, everything on", || document(&["--workspace", "--all-features"]));
+    report.step("docs, default features", || document(&["--package", "ratelimit-runtime"]));
+    report.step("tests, everything on", || {
+        Outcome::of_tests(&mut cargo(["test", "--workspace", "--all-features", "--no-fail-fast"]))
+    });
+    report.step("tests, runtime without features", || {
+        Outcome::of_tests(
+            cargo(["test", "--package", "ratelimit-runtime", "--no-default-features"]).arg("--no-fail-fast"),
+        )
+    });
+    report.step("README's first example in a new crate", consumer::builds_and_runs);
+    report.step("quickstart", quickstart::runs);
+
+    report.finish()
+}
+
+fn document(choice: &[&str]) -> Outcome {
+    Outcome::of(cargo(["doc", "--no-deps"]).args(choice).env("RUSTDOCFLAGS", "-D warnings"))
+}

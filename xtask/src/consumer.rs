@@ -1,0 +1,58 @@
+//! The README's first example is the whole program of a new crate that depends on the runtime and tokio alone.
+
+use std::fs;
+use std::path::Path;
+
+use crate::readme;
+use crate::report::Outcome;
+use crate::workspace::{self, cargo};
+
+pub(crate) fn builds_and_runs() -> Outcome {
+    let folder = workspace::target().join("tmp/consumer");
+    if let Err(error) = write_crate(&folder) {
+        return Outcome::failed(error);
+    }
+    Outcome::of(cargo(["run", "--quiet"]).current_dir(&folder))
+}
+
+/// Writes the crate, with the workspace's own `Cargo.lock`, so that it builds what the tests ran with.
+fn write_crate(folder: &Path) -> Result<(), String> {
+    let root = workspace::root();
+    let readme = read(&root.join("README.md"))?;
+    let example = readme::first_example(&readme).ok_or("README.md has no Rust example")?;
+    write(&folder.join("Cargo.toml"), &manifest(&root))?;
+    write(&folder.join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
+    write(&folder.join("src/main.rs"), example)
+}
+
+/// The `[workspace]` keeps cargo from looking for one above, in ours.
+fn manifest(root: &Path) -> String {
+    format!(
+        r#"[package]
+name = "consumer"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+ratelimit-runtime = {{ path = "{}" }}
+tokio = {{ version = "1", features = ["full"] }}
+
+[lints.rust]
+warnings = "deny"
+
+[workspace]
+"#,
+        root.join("ratelimit-runtime").display()
+    )
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    path.parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::write(path, text))
+        .map_err(|error| format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,35 @@
+//! The project's own commands: `cargo xtask test` is all that a change must pass.
+
+mod check;
+mod consumer;
+mod dependencies;
+mod features;
+mod quickstart;
+mod readme;
+mod report;
+mod tally;
+mod workspace;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  test    everything a change must pass: format, lints, docs, tests, examples, a new crate as its user
+  ci      the same";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["test" | "ci"] => check::everything(),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
