@@ -1,0 +1,108 @@
+use std::fmt;
+use std::time::Duration;
+
+use crate::error::ParseError;
+use crate::rules;
+use crate::suggest::{quoted, unknown};
+
+/// What messages about durations propose.
+pub(crate) const EXAMPLES: &str = "`\"1s\"`, `\"100ms\"` or `\"1m 30s\"`";
+
+/// Reads a window as the `humantime` crate does: `"1s"`, `"100ms"`, `"1m 30s"`, `"1h"`.
+///
+/// A year has 365.25 days, and a month 30.44.
+///
+/// # Errors
+/// If `text` is no duration, is 0, or is longer than 100 years.
+///
+/// ```
+/// use std::time::Duration;
+/// use ratelimit_spec::parse_window;
+///
+/// assert_eq!(parse_window("1m 30s"), Ok(Duration::from_secs(90)));
+/// assert!(parse_window("0s").is_err());
+/// ```
+pub fn parse_window(text: &str) -> Result<Duration, ParseError> {
+    let window = parse_duration(text)?;
+    rules::window(window)?;
+    Ok(window)
+}
+
+/// Reads any duration as the `humantime` crate does, 0 too: for arguments that are no window.
+///
+/// # Errors
+/// If `text` is no duration, or one that a [`Duration`] cannot hold.
+pub fn parse_duration(text: &str) -> Result<Duration, ParseError> {
+    if text.trim() == "0" {
+        return Ok(Duration::ZERO);
+    }
+    // Part by part, since humantime's own sum can panic at the end of `u64`.
+    let mut sum = Duration::ZERO;
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(ParseError::text(format!("a duration is missing; write one such as {EXAMPLES}")));
+    }
+    while !rest.is_empty() {
+        let (part, after) = split_first_part(rest);
+        let duration = humantime::parse_duration(part).map_err(|error| explain(text, part, &error))?;
+        sum = sum.checked_add(duration).ok_or_else(|| out_of_range(text))?;
+        rest = after.trim_start();
+    }
+    Ok(sum)
+}
+
+/// A number and its unit, and what follows: a part ends where its letters do.
+fn split_first_part(text: &str) -> (&str, &str) {
+    let unit = text.find(char::is_alphabetic).unwrap_or(text.len());
+    let end =
+        text[unit..].find(|letter: char| !letter.is_alphabetic()).map_or(text.len(), |length| unit + length);
+    text.split_at(end)
+}
+
+fn explain(text: &str, part: &str, error: &humantime::DurationError) -> ParseError {
+    use humantime::DurationError as Error;
+    const UNITS: [&str; 18] = [
+        "ns", "us", "ms", "s", "sec", "second", "seconds", "m", "min", "minute", "minutes", "h", "hour",
+        "hours", "day", "days", "week", "weeks",
+    ];
+    ParseError::text(match error {
+        Error::UnknownUnit { unit, .. } if unit.is_empty() => {
+            format!("{} has no unit of time; write a duration such as {EXAMPLES}", quoted(part.trim()))
+        }
+        Error::UnknownUnit { unit, .. } => unknown("unit of time", unit, &UNITS),
+        Error::NumberOverflow => return out_of_range(text),
+        _ => format!("{} is not a duration; write one such as {EXAMPLES}", quoted(text)),
+    })
+}
+
+fn out_of_range(text: &str) -> ParseError {
+    ParseError::text(format!(
+        "{} is longer than a duration can be, or finer than 1 ns; write one such as {EXAMPLES}",
+        quoted(text)
+    ))
+}
+
+/// Prints a window as one number in the largest unit that is exact, such as `90m`; [`parse_window`] reads it.
+pub(crate) struct ShortestWindow(pub(crate) Duration);
+
+impl fmt::Display for ShortestWindow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // In nanoseconds, the longest first. Not months and years, which hardly anyone takes for 30.44 and 365.25 days.
+        const UNITS: [(u128, &str); 7] = [
+            (86_400_000_000_000, "d"),
+            (3_600_000_000_000, "h"),
+            (60_000_000_000, "m"),
+            (1_000_000_000, "s"),
+            (1_000_000, "ms"),
+            (1_000, "us"),
+            (1, "ns"),
+        ];
+        let nanos = self.0.as_nanos();
+        if nanos == 0 {
+            return f.write_str("0s");
+        }
+        let (length, unit) =
+            UNITS.into_iter().find(|(length, _)| nanos.is_multiple_of(*length)).unwrap_or((1, "ns"));
+        write!(f, "{}{unit}", nanos / length)
+    }
+}
