@@ -1,0 +1,125 @@
+//! Keys: what tells one caller's budget from another's.
+//!
+//! A key is encoded, not stored: short ones lie in the 24 bytes of a [`Key`] as they are, longer ones as a digest. So a
+//! key of any length costs the same, and no allocation.
+
+mod encoder;
+mod network;
+mod sequence;
+mod text;
+#[cfg(feature = "uuid")]
+mod uuid;
+mod value;
+
+use std::hash::{Hash, Hasher};
+
+pub use encoder::{KeyEncoder, KeyParts};
+pub use network::{ClientNet, client_net};
+pub use text::{DisplayKey, display};
+
+/// What can be the key of a limit: every distinct value has a budget of its own.
+///
+/// Implemented for integers, `bool`, `char`, strings, IP and socket addresses, `Option`, `Result`, references, `Box`,
+/// `Arc`, `Rc`, `Cow`, slices, arrays, `Vec` and tuples up to twelve, and, under the feature `uuid`, for `Uuid`. Derive it
+/// for your own structs and enums; for any other type that is [`Display`](std::fmt::Display) there is [`display`], and
+/// for the address of a client [`client_net`].
+///
+/// # What is one key, and what is two
+///
+/// Two different values never share a budget: `("a", "bc")` and `("ab", "c")` are two keys, so are `Some("")` and
+/// `None`, `7` and `"7"`, `-1` and `u64::MAX`.
+///
+/// The value counts, not its type: `1u8` and `1u64` are one key, as are `"s"`, a `String` and an `Arc<str>`. A tuple is one
+/// key with the array, slice or `Vec` of the same values, `()` with an empty one.
+///
+/// `None` is a key like any other, so anonymous callers share a budget; `key = "user.ok_or(ip)"` tells them apart.
+///
+/// Floats are no keys: `0.0` equals `-0.0` and NaN does not equal itself, so "the same value" has no one meaning. Use the
+/// integer behind it (cents, milliseconds), or `display(&x)`.
+///
+/// # Derived
+///
+/// A struct with one unnamed field is the same key as that field, so a `UserId(7)` is `7`. Any other struct is the tuple
+/// of its fields, the named ones in the order of their names. An enum's variant is told by its name. Fields and variants
+/// may therefore be reordered without a change to keys that a store has kept.
+///
+/// # By hand
+///
+/// Hand the encoder exactly one value. Usually that is a part of yours, or a tuple of parts:
+///
+/// ```
+/// use ratelimit_runtime::{KeyEncoder, RateLimitKey};
+///
+/// struct Session {
+///     tenant: u32,
+///     user: String,
+///     opened_at: std::time::Instant, // no part of the key
+/// }
+///
+/// impl RateLimitKey for Session {
+///     fn encode(&self, encoder: &mut KeyEncoder) {
+///         (self.tenant, &self.user).encode(encoder);
+///     }
+/// }
+///
+/// enum Caller {
+///     Anonymous,
+///     User(u64),
+///     Service { name: String, region: u8 },
+/// }
+///
+/// impl RateLimitKey for Caller {
+///     fn encode(&self, encoder: &mut KeyEncoder) {
+///         match self {
+///             Self::Anonymous => {
+///                 encoder.variant("Anonymous");
+///             }
+///             Self::User(id) => {
+///                 encoder.variant("User").part(id);
+///             }
+///             Self::Service { name, region } => {
+///                 encoder.variant("Service").part(name).part(region);
+///             }
+///         }
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the key of a rate limit",
+    label = "not a `RateLimitKey`",
+    note = "for a type of your own, write `#[derive(RateLimitKey)]` on it",
+    note = "for anything that is `Display`, write `display(&value)`",
+    note = "floats are no keys: use an integer (cents, milliseconds), or `display(&value)`"
+)]
+pub trait RateLimitKey {
+    /// Gives the encoder this value: exactly one, where a [tuple](KeyEncoder::tuple) is one. Two in a row would run
+    /// together with what stands beside them.
+    fn encode(&self, encoder: &mut KeyEncoder);
+}
+
+/// A key as the table keeps it: its encoding where that is short, else a digest of it.
+///
+/// The last byte is the encoding's length, or 255 for a digest, so that the two never compare equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key([u64; 3]);
+
+impl Key {
+    /// Encodes a key. Allocates nothing, whatever the key's length.
+    #[inline]
+    #[must_use]
+    pub fn of<K: RateLimitKey + ?Sized>(key: &K) -> Self {
+        let mut encoder = KeyEncoder::new();
+        key.encode(&mut encoder);
+        encoder.finish()
+    }
+}
+
+impl Hash for Key {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Word by word: the derive would hash the array's length as well.
+        for word in self.0 {
+            state.write_u64(word);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The encoding of keys.
+//!
+//! Every value is a tag byte and what belongs to it, and tells by itself where it ends: no encoding is the beginning of
+//! another. So values can stand side by side in a tuple without a separator, and equal encodings mean equal values.
+//!
+//! | value | bytes |
+//! | --- | --- |
+//! | integer from 0 | tag by width (1, 2, 4, 8, 16), then the number, big endian, in the least width that holds it |
+//! | integer below 0 | likewise with tags of its own, for the number's complement (-1 is 0, -2 is 1) |
+//! | text | tag, UTF-8, `0xFF` (which UTF-8 never contains, so text can be streamed) |
+//! | tuple, slice | tag, the parts, the end tag |
+//! | variant | tag, the name in UTF-8, `0xFF`, the parts, the end tag |
+//! | the rest | tag, then as many bytes as the tag says |
+
+use std::fmt::{self, Display, Write};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::OnceLock;
+
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use super::{Key, RateLimitKey};
+
+/// The first byte of each value. Stores keep keys encoded so: a tag may be added, never given another meaning.
+pub(super) mod tag {
+    pub(crate) const END: u8 = 0x01;
+    pub(crate) const TUPLE: u8 = 0x02;
+    pub(crate) const VARIANT: u8 = 0x03;
+    pub(crate) const NONE: u8 = 0x04;
+    pub(crate) const SOME: u8 = 0x05;
+    pub(crate) const OK: u8 = 0x06;
+    pub(crate) const ERR: u8 = 0x07;
+    pub(crate) const FALSE: u8 = 0x08;
+    pub(crate) const TRUE: u8 = 0x09;
+    pub(crate) const CHAR: u8 = 0x0A;
+    pub(crate) const TEXT: u8 = 0x0B;
+    pub(crate) const IPV4: u8 = 0x0C;
+    pub(crate) const IPV6: u8 = 0x0D;
+    pub(crate) const IPV6_NET_64: u8 = 0x0E;
+    pub(crate) const SOCKET_V4: u8 = 0x0F;
+    pub(crate) const SOCKET_V6: u8 = 0x10;
+    pub(crate) const SOCKET_V6_SCOPED: u8 = 0x11;
+    #[cfg(feature = "uuid")]
+    pub(crate) const UUID: u8 = 0x12;
+    /// The first of five: one for each width.
+    pub(crate) const UNSIGNED: u8 = 0x20;
+    /// The first of five: one for each width.
+    pub(crate) const NEGATIVE: u8 = 0x28;
+}
+
+/// No byte of UTF-8.
+const END_OF_TEXT: u8 = 0xFF;
+
+/// The length that marks a digest.
+const DIGEST: u8 = 0xFF;
+
+/// Encodings up to this length are kept as they are.
+const INLINE: usize = 23;
+
+/// Takes in one key.
+///
+/// An implementation of [`RateLimitKey`] hands it exactly one value: a part of its own by [`RateLimitKey::encode`], or
+/// several together by [`tuple`](Self::tuple), or [`variant`](Self::variant) for one case of an enum.
+#[derive(Debug)]
+pub struct KeyEncoder {
+    sink: Sink,
+}
+
+#[derive(Debug)]
+enum Sink {
+    /// Three words, because the key is made of them; the last byte is left for the length.
+    Inline {
+        words: [[u8; 8]; 3],
+        length: u8,
+    },
+    Digest(SipHasher13),
+}
+
+impl KeyEncoder {
+    /// Several parts that make one key together. They may be of different types, and may be none.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::{KeyEncoder, RateLimitKey};
+    /// # struct Cell { row: u32, column: u32 }
+    /// impl RateLimitKey for Cell {
+    ///     fn encode(&self, encoder: &mut KeyEncoder) {
+    ///         encoder.tuple().part(&self.row).part(&self.column);
+    ///     }
+    /// }
+    /// ```
+    #[inline]
+    pub fn tuple(&mut self) -> KeyParts<'_> {
+        self.put(&[tag::TUPLE]);
+        KeyParts { encoder: self }
+    }
+
+    /// One case of an enum, by its name, and the parts it has. The same name with other parts is another key.
+    ///
+    /// ```
+    /// # use ratelimit_runtime::{KeyEncoder, RateLimitKey};
+    /// # enum Plan { Free, Paid { seats: u32 } }
+    /// impl RateLimitKey for Plan {
+    ///     fn encode(&self, encoder: &mut KeyEncoder) {
+    ///         match self {
+    ///             Plan::Free => {
+    ///                 encoder.variant("Free");
+    ///             }
+    ///             Plan::Paid { seats } => {
+    ///                 encoder.variant("Paid").part(seats);
+    ///             }
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    #[inline]
+    pub fn variant(&mut self, name: &str) -> KeyParts<'_> {
+        self.put(&[tag::VARIANT]);
+        self.put(name.as_bytes());
+        self.put(&[END_OF_TEXT]);
+        KeyParts { encoder: self }
+    }
+
+    pub(super) fn new() -> Self {
+        Self { sink: Sink::Inline { words: [[0; 8]; 3], length: 0 } }
+    }
+
+    #[inline]
+    pub(super) fn finish(self) -> Key {
+        match self.sink {
+            Sink::Inline { mut words, length } => {
+                words[2][7] = length;
+                Key(words.map(u64::from_ne_bytes))
+            }
+            Sink::Digest(hasher) => {
+                let digest = hasher.finish128();
+                Key([digest.h1, digest.h2, u64::from_ne_bytes([0, 0, 0, 0, 0, 0, 0, DIGEST])])
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn unsigned(&mut self, number: u128) {
+        self.integer(tag::UNSIGNED, number);
+    }
+
+    #[inline]
+    pub(super) fn signed(&mut self, number: i128) {
+        match u128::try_from(number) {
+            Ok(number) => self.integer(tag::UNSIGNED, number),
+            Err(_) => self.integer(tag::NEGATIVE, (!number).cast_unsigned()),
+        }
+    }
+
+    /// An integer in the least width that holds it, so that each has one encoding.
+    #[inline]
+    fn integer(&mut self, first_tag: u8, number: u128) {
+        if let Ok(number) = u8::try_from(number) {
+            self.fixed(first_tag, number.to_be_bytes());
+        } else if let Ok(number) = u16::try_from(number) {
+            self.fixed(first_tag + 1, number.to_be_bytes());
+        } else if let Ok(number) = u32::try_from(number) {
+            self.fixed(first_tag + 2, number.to_be_bytes());
+        } else if let Ok(number) = u64::try_from(number) {
+            self.fixed(first_tag + 3, number.to_be_bytes());
+        } else {
+            self.fixed(first_tag + 4, number.to_be_bytes());
+        }
+    }
+
+    /// A value whose length the tag tells.
+    #[inline]
+    pub(super) fn fixed<const N: usize>(&mut self, tag: u8, bytes: [u8; N]) {
+        self.put(&[tag]);
+        self.put(&bytes);
+    }
+
+    /// More bytes of the value, also told by its tag.
+    #[inline]
+    pub(super) fn more<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.put(&bytes);
+    }
+
+    /// A value that is only a tag, or the tag before the value that belongs to it.
+    #[inline]
+    pub(super) fn tag(&mut self, tag: u8) {
+        self.put(&[tag]);
+    }
+
+    #[inline]
+    pub(super) fn text(&mut self, text: &str) {
+        self.put(&[tag::TEXT]);
+        self.put(text.as_bytes());
+        self.put(&[END_OF_TEXT]);
+    }
+
+    /// The text that a value prints, without a buffer for it.
+    pub(super) fn printed(&mut self, value: impl Display) {
+        self.put(&[tag::TEXT]);
+        // The encoder refuses nothing, so an error is the value's own: what it has printed until then is the text.
+        let _ = write!(TextEncoder { encoder: self }, "{value}");
+        self.put(&[END_OF_TEXT]);
+    }
+
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the length is at most INLINE")]
+    fn put(&mut self, bytes: &[u8]) {
+        if let Sink::Inline { words, length } = &mut self.sink {
+            let start = usize::from(*length);
+            let end = start + bytes.len();
+            if end <= INLINE {
+                words.as_flattened_mut()[start..end].copy_from_slice(bytes);
+                *length = end as u8;
+                return;
+            }
+        }
+        self.put_long(bytes);
+    }
+
+    #[inline(never)]
+    fn put_long(&mut self, bytes: &[u8]) {
+        match &mut self.sink {
+            Sink::Digest(hasher) => hasher.write(bytes),
+            Sink::Inline { words, length } => {
+                let mut hasher = digest();
+                hasher.write(&words.as_flattened()[..usize::from(*length)]);
+                hasher.write(bytes);
+                self.sink = Sink::Digest(hasher);
+            }
+        }
+    }
+}
+
+/// The parts of a [tuple](KeyEncoder::tuple) or [variant](KeyEncoder::variant), which ends when this is dropped.
+#[derive(Debug)]
+pub struct KeyParts<'a> {
+    encoder: &'a mut KeyEncoder,
+}
+
+impl KeyParts<'_> {
+    /// The next part.
+    #[inline]
+    pub fn part<K: RateLimitKey + ?Sized>(&mut self, part: &K) -> &mut Self {
+        part.encode(self.encoder);
+        self
+    }
+}
+
+impl Drop for KeyParts<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.encoder.put(&[tag::END]);
+    }
+}
+
+/// The inside of a text.
+struct TextEncoder<'a> {
+    encoder: &'a mut KeyEncoder,
+}
+
+impl fmt::Write for TextEncoder<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.encoder.put(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// Seeded once per process, so that nobody outside can look for two keys of one digest.
+fn digest() -> SipHasher13 {
+    static SEED: OnceLock<(u64, u64)> = OnceLock::new();
+    let &(first, second) = SEED.get_or_init(|| {
+        let random = RandomState::new();
+        (random.hash_one(1), random.hash_one(2))
+    });
+    SipHasher13::new_with_keys(first, second)
+}
