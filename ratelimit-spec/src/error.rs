@@ -80,7 +80,7 @@ impl fmt::Display for SpecError {
             }
             BrokenRule::WindowTooShort { window, buckets } => write!(
                 f,
-                "{rule}; write `\"{buckets}ns\"` or longer for {buckets} buckets, not {}, or set fewer `buckets`",
+                "{rule}; {} is too short for {buckets}, so write `\"{buckets}ns\"` or longer, or fewer `buckets`",
                 ShortestWindow(window)
             ),
             BrokenRule::InitialAboveBurst { initial, burst } => {
@@ -88,10 +88,8 @@ impl fmt::Display for SpecError {
             }
             BrokenRule::OptionDoesNotFit(option, algorithm) => {
                 let subject = match option {
-                    AlgorithmOption::MaxPerCall => "a `max` that each call evaluates",
-                    AlgorithmOption::Buckets => "`buckets`",
-                    AlgorithmOption::Burst => "`burst`",
-                    AlgorithmOption::Initial => "`initial`",
+                    AlgorithmOption::MaxPerCall => "a `max` that each call evaluates".to_owned(),
+                    _ => format!("`{}`", option.name()),
                 };
                 let takers: Vec<_> = Algorithm::ALL
                     .into_iter()

@@ -10,7 +10,8 @@ use crate::rules;
 /// [`Display`](std::fmt::Display) prints again. Nothing is checked until [`validate`](Self::validate); text is
 /// checked when it is read.
 ///
-/// Two specs are equal if they declare the same: an option that is not set differs from one set to its default.
+/// Two specs are equal if they declare the same: `buckets`, `burst` or `initial` not set differs from the same
+/// set to its default.
 ///
 /// ```
 /// use std::time::Duration;

@@ -22,9 +22,12 @@ use crate::window::parse_window;
 /// ```
 pub fn parse_rate(text: &str) -> Result<(u32, Duration), ParseError> {
     let Some((max, window)) = text.split_once('/') else {
+        let problem = match text.trim() {
+            "" => "a rate is missing".to_owned(),
+            text => format!("{} is not a rate", quoted(text)),
+        };
         return Err(ParseError::text(format!(
-            "{} is not a rate; write how many and in what time, as in `100/s` or `5/10s`",
-            quoted(text)
+            "{problem}; write how many and in what time, as in `100/s` or `5/10s`"
         )));
     };
     let max = match whole_number("max", max.trim())? {
@@ -32,7 +35,7 @@ pub fn parse_rate(text: &str) -> Result<(u32, Duration), ParseError> {
         max => rules::max(max)?,
     };
     let window = window.trim();
-    let unit_alone = window.starts_with(char::is_alphabetic);
+    let unit_alone = !window.is_empty() && window.chars().all(char::is_alphabetic);
     let window = if unit_alone { parse_window(&format!("1{window}"))? } else { parse_window(window)? };
     Ok((max, window))
 }

@@ -19,10 +19,12 @@ pub const MAX_WINDOW: Duration = Duration::from_secs(100 * 31_557_600);
 /// # Errors
 /// If `value` is 0 or does not fit a `u32`.
 pub const fn max(value: u64) -> Result<u32, SpecError> {
-    match value {
-        0 => Err(SpecError(BrokenRule::MaxIsZero)),
-        1..=0xffff_ffff => Ok(narrow(value)),
-        _ => Err(SpecError(BrokenRule::MaxTooLarge(value))),
+    if value == 0 {
+        Err(SpecError(BrokenRule::MaxIsZero))
+    } else if value > u32::MAX as u64 {
+        Err(SpecError(BrokenRule::MaxTooLarge(value)))
+    } else {
+        Ok(narrow(value))
     }
 }
 
@@ -45,9 +47,10 @@ pub const fn window(window: Duration) -> Result<(), SpecError> {
 /// # Errors
 /// If it is not.
 pub const fn buckets(value: u64) -> Result<u32, SpecError> {
-    match value {
-        1..=1000 => Ok(narrow(value)),
-        _ => Err(SpecError(BrokenRule::BucketsOutOfRange(value))),
+    if value == 0 || value > MAX_BUCKETS as u64 {
+        Err(SpecError(BrokenRule::BucketsOutOfRange(value)))
+    } else {
+        Ok(narrow(value))
     }
 }
 
@@ -68,9 +71,10 @@ pub const fn window_holds_buckets(window: Duration, buckets: u32) -> Result<(), 
 /// # Errors
 /// If `value` is 0 or does not fit a `u32`.
 pub const fn burst(value: u64) -> Result<u32, SpecError> {
-    match value {
-        1..=0xffff_ffff => Ok(narrow(value)),
-        _ => Err(SpecError(BrokenRule::BurstOutOfRange(value))),
+    if value == 0 || value > u32::MAX as u64 {
+        Err(SpecError(BrokenRule::BurstOutOfRange(value)))
+    } else {
+        Ok(narrow(value))
     }
 }
 

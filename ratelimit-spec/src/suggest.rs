@@ -49,20 +49,11 @@ pub(crate) fn list(names: &[&str]) -> String {
 }
 
 fn joined(names: &[&str], conjunction: &str) -> String {
-    let mut text = String::new();
-    for (position, name) in names.iter().enumerate() {
-        if position > 0 {
-            text += if position + 1 == names.len() { " " } else { ", " };
-            if position + 1 == names.len() {
-                text += conjunction;
-                text += " ";
-            }
-        }
-        text += "`";
-        text += name;
-        text += "`";
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} {conjunction} {last}", rest.join(", ")),
+        _ => quoted.concat(),
     }
-    text
 }
 
 /// What the user wrote, in backticks, on one line and not endless.

@@ -92,5 +92,6 @@ pub(crate) fn whole_number(name: &str, text: &str) -> Result<u64, ParseError> {
             quoted(text)
         )));
     }
-    text.parse().map_err(|_| ParseError::text(format!("`{name}` is too large: {}", quoted(text))))
+    text.parse()
+        .map_err(|_| ParseError::text(format!("`{name}` is too large; write less than {}", quoted(text))))
 }

@@ -8,6 +8,12 @@ use crate::suggest::{quoted, unknown};
 /// What messages about durations propose.
 pub(crate) const EXAMPLES: &str = "`\"1s\"`, `\"100ms\"` or `\"1m 30s\"`";
 
+/// The units that messages propose, of the many spellings that humantime reads.
+const UNITS: [&str; 18] = [
+    "ns", "us", "ms", "s", "sec", "second", "seconds", "m", "min", "minute", "minutes", "h", "hour", "hours",
+    "day", "days", "week", "weeks",
+];
+
 /// Reads a window as the `humantime` crate does: `"1s"`, `"100ms"`, `"1m 30s"`, `"1h"`.
 ///
 /// A year has 365.25 days, and a month 30.44.
@@ -33,18 +39,18 @@ pub fn parse_window(text: &str) -> Result<Duration, ParseError> {
 /// # Errors
 /// If `text` is no duration, or one that a [`Duration`] cannot hold.
 pub fn parse_duration(text: &str) -> Result<Duration, ParseError> {
-    if text.trim() == "0" {
+    if text == "0" {
         return Ok(Duration::ZERO);
     }
-    // Part by part, since humantime's own sum can panic at the end of `u64`.
-    let mut sum = Duration::ZERO;
     let mut rest = text.trim();
     if rest.is_empty() {
         return Err(ParseError::text(format!("a duration is missing; write one such as {EXAMPLES}")));
     }
+    // Part by part, because humantime's own sum of them can panic where it passes the end of `u64`.
+    let mut sum = Duration::ZERO;
     while !rest.is_empty() {
         let (part, after) = split_first_part(rest);
-        let duration = humantime::parse_duration(part).map_err(|error| explain(text, part, &error))?;
+        let duration = parse_part(part, text)?;
         sum = sum.checked_add(duration).ok_or_else(|| out_of_range(text))?;
         rest = after.trim_start();
     }
@@ -59,19 +65,21 @@ fn split_first_part(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-fn explain(text: &str, part: &str, error: &humantime::DurationError) -> ParseError {
+/// Reads one part of `text`, a number and its unit.
+fn parse_part(part: &str, text: &str) -> Result<Duration, ParseError> {
     use humantime::DurationError as Error;
-    const UNITS: [&str; 18] = [
-        "ns", "us", "ms", "s", "sec", "second", "seconds", "m", "min", "minute", "minutes", "h", "hour",
-        "hours", "day", "days", "week", "weeks",
-    ];
-    ParseError::text(match error {
-        Error::UnknownUnit { unit, .. } if unit.is_empty() => {
-            format!("{} has no unit of time; write a duration such as {EXAMPLES}", quoted(part.trim()))
+    if part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return Err(ParseError::text(format!(
+            "{} has no unit of time; write a duration such as {EXAMPLES}",
+            quoted(part)
+        )));
+    }
+    humantime::parse_duration(part).map_err(|error| match error {
+        Error::UnknownUnit { unit, .. } if !unit.is_empty() => {
+            ParseError::text(unknown("unit of time", &unit, &UNITS))
         }
-        Error::UnknownUnit { unit, .. } => unknown("unit of time", unit, &UNITS),
-        Error::NumberOverflow => return out_of_range(text),
-        _ => format!("{} is not a duration; write one such as {EXAMPLES}", quoted(text)),
+        Error::NumberOverflow => out_of_range(text),
+        _ => ParseError::text(format!("{} is not a duration; write one such as {EXAMPLES}", quoted(text))),
     })
 }
 
