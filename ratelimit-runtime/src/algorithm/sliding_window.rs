@@ -1,0 +1,261 @@
+//! `sliding_window`: in any interval of one window, at most `max` permits.
+//!
+//! Charges are counted in buckets, and a bucket's charges are released together, one window after its last instant.
+//! So a charge counts for at least a window, and at most for a window and a bucket. For that, the buckets of a window
+//! must be kept beside the current one: of a ring without that one slot more, a bucket would be released up to its own
+//! length too early.
+
+use std::mem;
+
+use super::{Charged, Denial, END_OF_TIME, Grain, grid::Grid};
+
+/// How many times finer than declared the buckets are at [`Grain::Fine`].
+const FINENESS: u32 = 8;
+
+#[derive(Clone, Debug)]
+pub(crate) struct SlidingWindow {
+    grid: Grid,
+}
+
+/// The buckets that count: the current one and a window of those before it.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring {
+    /// Permits charged in each. A bucket's place is its number modulo their count.
+    counts: Box<[u32]>,
+    /// The sum of the counts.
+    used: u32,
+    /// The place of the current bucket.
+    place: usize,
+    /// The number of the current bucket.
+    bucket: u64,
+    /// The end of the current bucket, which is also when the oldest one is released.
+    end: u64,
+    /// The latest instant seen; always in the current bucket.
+    latest: u64,
+    /// Charges made before this instant had aged out when the grid last changed, and are in no bucket.
+    since: u64,
+    blocked: Blocked,
+    carried: Option<Box<Carried>>,
+}
+
+/// The last answer to "when will so many permits have been released?", so that a flood of denials costs one search.
+/// It holds for any number above `above`, up to `up_to`; charges leave it true, a release or a refund does not.
+#[derive(Clone, Copy, Debug)]
+struct Blocked {
+    above: u32,
+    up_to: u32,
+    released_at: u64,
+}
+
+impl Blocked {
+    /// Holds for no number of permits.
+    const UNKNOWN: Self = Self { above: 0, up_to: 0, released_at: 0 };
+
+    fn answers(self, permits: u32) -> bool {
+        self.above < permits && permits <= self.up_to
+    }
+}
+
+/// How the charges made before a change of the grid were placed on the new one. A refund finds its charge by it.
+#[derive(Clone, Copy, Debug)]
+struct Carried {
+    from: Grid,
+    /// When the grid changed.
+    at: u64,
+}
+
+impl Carried {
+    /// The old bucket tells a charge's instant only roughly: it counts from the latest that it can have been.
+    fn place(self, charged_at: u64) -> u64 {
+        if charged_at >= self.at {
+            return charged_at;
+        }
+        let end = self.from.start(self.from.bucket_at(charged_at) + 1);
+        (end - 1).min(self.at)
+    }
+}
+
+impl Ring {
+    fn oldest_first(&self) -> impl Iterator<Item = u32> {
+        let (newer, older) = self.counts.split_at(self.place + 1);
+        older.iter().chain(newer).copied()
+    }
+}
+
+impl SlidingWindow {
+    pub(super) fn new(window: u64, buckets: u32, grain: Grain) -> Self {
+        let buckets = match grain {
+            Grain::Fine => buckets.saturating_mul(FINENESS),
+            Grain::Declared => buckets,
+        };
+        Self { grid: Grid::new(window, buckets) }
+    }
+
+    pub(super) fn fresh(&self) -> Ring {
+        Ring {
+            counts: vec![0; self.grid.buckets() as usize + 1].into_boxed_slice(),
+            used: 0,
+            place: 0,
+            bucket: 0,
+            end: self.grid.start(1),
+            latest: 0,
+            since: 0,
+            blocked: Blocked::UNKNOWN,
+            carried: None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn charge(
+        &self,
+        ring: &mut Ring,
+        now: u64,
+        cost: u32,
+        capacity: u32,
+    ) -> Result<Charged, Denial> {
+        self.advance(ring, now);
+        let Some(most_used) = capacity.checked_sub(cost) else {
+            return Err(Denial::CostExceedsCapacity);
+        };
+        if let Some(remaining) = most_used.checked_sub(ring.used) {
+            ring.used += cost;
+            ring.counts[ring.place] += cost;
+            return Ok(Charged { remaining, at: ring.latest });
+        }
+        if cost == 0 {
+            return Ok(Charged { remaining: 0, at: ring.latest });
+        }
+        let excess = ring.used - most_used;
+        if !ring.blocked.answers(excess) {
+            ring.blocked = self.search(ring, excess);
+        }
+        Err(Denial::Exceeded { ready_at: ring.blocked.released_at })
+    }
+
+    pub(super) fn ready_at(&self, ring: &Ring, now: u64, cost: u32, capacity: u32) -> Option<u64> {
+        let most_used = capacity.checked_sub(cost)?;
+        let excess = ring.used.saturating_sub(most_used);
+        if cost == 0 || excess == 0 { Some(now) } else { Some(self.released_at(ring, excess).max(now)) }
+    }
+
+    pub(super) fn used(&self, ring: &Ring, now: u64) -> u32 {
+        let now = now.min(END_OF_TIME);
+        if ring.used == 0 || now < ring.end {
+            return ring.used;
+        }
+        let steps = usize::try_from(self.grid.bucket_at(now) - ring.bucket).unwrap_or(usize::MAX);
+        ring.oldest_first().skip(steps).sum()
+    }
+
+    pub(super) fn clear_at(&self, ring: &Ring, now: u64) -> u64 {
+        if ring.used == 0 { now } else { self.released_at(ring, ring.used).max(now) }
+    }
+
+    pub(super) fn refund(&self, ring: &mut Ring, now: u64, charged_at: u64, cost: u32) -> u32 {
+        self.advance(ring, now);
+        if charged_at < ring.since {
+            return 0;
+        }
+        let counted_from = ring.carried.as_ref().map_or(charged_at, |carried| carried.place(charged_at));
+        let Some(place) = self.place_of(ring, counted_from) else {
+            return 0;
+        };
+        let given_back = ring.counts[place].min(cost);
+        ring.counts[place] -= given_back;
+        ring.used -= given_back;
+        ring.blocked = Blocked::UNKNOWN;
+        given_back
+    }
+
+    pub(super) fn convert(&self, mut ring: Ring, old: &Self, now: u64) -> Ring {
+        if self.grid == old.grid {
+            return ring;
+        }
+        old.advance(&mut ring, now);
+        let carried = Carried { from: old.grid, at: ring.latest };
+        let mut converted = self.fresh();
+        self.advance(&mut converted, ring.latest);
+        let oldest = ring.bucket.saturating_sub(u64::from(old.grid.buckets()));
+        converted.since = ring.since.max(old.grid.start(oldest));
+        // Near the start of the timeline the ring has places for buckets before it, which are empty.
+        let missing = ring.counts.len() as u64 - 1 - (ring.bucket - oldest);
+        let live = ring.oldest_first().skip(usize::try_from(missing).unwrap_or(usize::MAX));
+        for (bucket, count) in (oldest..).zip(live) {
+            let counted_from = carried.place(old.grid.start(bucket));
+            if let Some(place) = self.place_of(&converted, counted_from) {
+                converted.counts[place] += count;
+                converted.used += count;
+            }
+        }
+        converted.carried = (converted.used > 0).then(|| Box::new(carried));
+        converted
+    }
+
+    /// Brings the ring to `now`, or leaves it where it is if it has been later.
+    #[inline]
+    fn advance(&self, ring: &mut Ring, now: u64) {
+        let now = now.min(END_OF_TIME);
+        if now > ring.latest {
+            ring.latest = now;
+            if now >= ring.end {
+                self.rotate(ring);
+            }
+        }
+    }
+
+    /// Releases what has aged, and makes the bucket of `latest` the current one.
+    #[cold]
+    fn rotate(&self, ring: &mut Ring) {
+        let bucket = self.grid.bucket_at(ring.latest);
+        let places = ring.counts.len();
+        let steps = usize::try_from(bucket - ring.bucket).unwrap_or(usize::MAX);
+        let used_before = ring.used;
+        let mut released = steps.min(places);
+        let mut oldest = ring.place;
+        while released > 0 && ring.used > 0 {
+            oldest = if oldest + 1 == places { 0 } else { oldest + 1 };
+            ring.used -= mem::take(&mut ring.counts[oldest]);
+            released -= 1;
+        }
+        ring.place = (ring.place + steps % places) % places;
+        ring.bucket = bucket;
+        ring.end = self.grid.start(bucket + 1);
+        if ring.used != used_before {
+            ring.blocked = Blocked::UNKNOWN;
+        }
+        if ring.used == 0 {
+            ring.carried = None;
+        }
+    }
+
+    /// When `permits` of those in use will have been released; `permits` is above 0 and at most `used`.
+    fn released_at(&self, ring: &Ring, permits: u32) -> u64 {
+        if ring.blocked.answers(permits) {
+            ring.blocked.released_at
+        } else {
+            self.search(ring, permits).released_at
+        }
+    }
+
+    #[cold]
+    fn search(&self, ring: &Ring, permits: u32) -> Blocked {
+        let mut found = Blocked { above: 0, up_to: 0, released_at: ring.end };
+        // The oldest bucket is released when the one after the current begins, the next oldest a bucket later, and so on.
+        for (bucket, count) in (ring.bucket + 1..).zip(ring.oldest_first()) {
+            found.above = found.up_to;
+            found.up_to += count;
+            if found.answers(permits) {
+                found.released_at = self.grid.start(bucket);
+                break;
+            }
+        }
+        found
+    }
+
+    /// The place of the bucket that holds `instant`, if that one still counts.
+    fn place_of(&self, ring: &Ring, instant: u64) -> Option<usize> {
+        let age = ring.bucket.checked_sub(self.grid.bucket_at(instant))?;
+        let age = usize::try_from(age).ok().filter(|&age| age < ring.counts.len())?;
+        Some((ring.place + ring.counts.len() - age) % ring.counts.len())
+    }
+}
