@@ -5,12 +5,15 @@
 //!
 //! | value | bytes |
 //! | --- | --- |
-//! | integer from 0 | tag by width (1, 2, 4, 8, 16), then the number, big endian, in the least width that holds it |
-//! | integer below 0 | likewise with tags of its own, for the number's complement (-1 is 0, -2 is 1) |
+//! | integer from 0 | tag by length (0 to 8, or 16 bytes), then the number, little endian, without its leading zeros |
+//! | integer below 0 | likewise under tags of its own: the number's complement (-1 is 0, -2 is 1) |
 //! | text | tag, UTF-8, `0xFF` (which UTF-8 never contains, so text can be streamed) |
 //! | tuple, slice | tag, the parts, the end tag |
 //! | variant | tag, the name in UTF-8, `0xFF`, the parts, the end tag |
 //! | the rest | tag, then as many bytes as the tag says |
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt::{self, Display, Write};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -41,17 +44,17 @@ pub(super) mod tag {
     pub(crate) const SOCKET_V6_SCOPED: u8 = 0x11;
     #[cfg(feature = "uuid")]
     pub(crate) const UUID: u8 = 0x12;
-    /// The first of five: one for each width.
+    /// The first of ten: one for each length.
     pub(crate) const UNSIGNED: u8 = 0x20;
-    /// The first of five: one for each width.
-    pub(crate) const NEGATIVE: u8 = 0x28;
+    /// The first of ten: one for each length.
+    pub(crate) const NEGATIVE: u8 = 0x30;
 }
 
 /// No byte of UTF-8.
 const END_OF_TEXT: u8 = 0xFF;
 
 /// The length that marks a digest.
-const DIGEST: u8 = 0xFF;
+const DIGEST: u64 = 0xFF;
 
 /// Encodings up to this length are kept as they are.
 const INLINE: usize = 23;
@@ -67,10 +70,11 @@ pub struct KeyEncoder {
 
 #[derive(Debug)]
 enum Sink {
-    /// Three words, because the key is made of them; the last byte is left for the length.
+    /// The first byte lowest in the first word. Words, not bytes: a key is made at every call, and to read as a word what
+    /// was just written as bytes stalls the processor for longer than all the rest takes.
     Inline {
-        words: [[u8; 8]; 3],
-        length: u8,
+        words: [u64; 3],
+        length: usize,
     },
     Digest(SipHasher13),
 }
@@ -89,7 +93,7 @@ impl KeyEncoder {
     /// ```
     #[inline]
     pub fn tuple(&mut self) -> KeyParts<'_> {
-        self.put(&[tag::TUPLE]);
+        self.byte(tag::TUPLE);
         KeyParts { encoder: self }
     }
 
@@ -113,26 +117,25 @@ impl KeyEncoder {
     /// ```
     #[inline]
     pub fn variant(&mut self, name: &str) -> KeyParts<'_> {
-        self.put(&[tag::VARIANT]);
-        self.put(name.as_bytes());
-        self.put(&[END_OF_TEXT]);
+        self.byte(tag::VARIANT);
+        self.bytes(name.as_bytes());
+        self.byte(END_OF_TEXT);
         KeyParts { encoder: self }
     }
 
-    pub(super) fn new() -> Self {
-        Self { sink: Sink::Inline { words: [[0; 8]; 3], length: 0 } }
+    pub(super) const fn new() -> Self {
+        Self { sink: Sink::Inline { words: [0; 3], length: 0 } }
     }
 
     #[inline]
     pub(super) fn finish(self) -> Key {
         match self.sink {
-            Sink::Inline { mut words, length } => {
-                words[2][7] = length;
-                Key(words.map(u64::from_ne_bytes))
+            Sink::Inline { words: [first, second, third], length } => {
+                Key([first, second, third | (length as u64) << 56])
             }
             Sink::Digest(hasher) => {
                 let digest = hasher.finish128();
-                Key([digest.h1, digest.h2, u64::from_ne_bytes([0, 0, 0, 0, 0, 0, 0, DIGEST])])
+                Key([digest.h1, digest.h2, DIGEST << 56])
             }
         }
     }
@@ -150,78 +153,91 @@ impl KeyEncoder {
         }
     }
 
-    /// An integer in the least width that holds it, so that each has one encoding.
+    /// An integer without its leading zeros, so that each has one encoding.
     #[inline]
     fn integer(&mut self, first_tag: u8, number: u128) {
-        if let Ok(number) = u8::try_from(number) {
-            self.fixed(first_tag, number.to_be_bytes());
-        } else if let Ok(number) = u16::try_from(number) {
-            self.fixed(first_tag + 1, number.to_be_bytes());
-        } else if let Ok(number) = u32::try_from(number) {
-            self.fixed(first_tag + 2, number.to_be_bytes());
-        } else if let Ok(number) = u64::try_from(number) {
-            self.fixed(first_tag + 3, number.to_be_bytes());
+        if let Ok(number) = u64::try_from(number) {
+            let length = (u64::BITS - number.leading_zeros()).div_ceil(8);
+            self.append(u64::from(first_tag) + u64::from(length), 1);
+            self.append(number, length as usize);
         } else {
-            self.fixed(first_tag + 4, number.to_be_bytes());
+            self.fixed(first_tag + 9, number.to_le_bytes());
         }
     }
 
     /// A value whose length the tag tells.
     #[inline]
     pub(super) fn fixed<const N: usize>(&mut self, tag: u8, bytes: [u8; N]) {
-        self.put(&[tag]);
-        self.put(&bytes);
+        self.byte(tag);
+        self.bytes(&bytes);
     }
 
     /// More bytes of the value, also told by its tag.
     #[inline]
     pub(super) fn more<const N: usize>(&mut self, bytes: [u8; N]) {
-        self.put(&bytes);
+        self.bytes(&bytes);
     }
 
-    /// A value that is only a tag, or the tag before the value that belongs to it.
+    /// One byte: a tag, or an end.
     #[inline]
-    pub(super) fn tag(&mut self, tag: u8) {
-        self.put(&[tag]);
+    pub(super) fn byte(&mut self, byte: u8) {
+        self.append(u64::from(byte), 1);
     }
 
     #[inline]
     pub(super) fn text(&mut self, text: &str) {
-        self.put(&[tag::TEXT]);
-        self.put(text.as_bytes());
-        self.put(&[END_OF_TEXT]);
+        self.byte(tag::TEXT);
+        self.bytes(text.as_bytes());
+        self.byte(END_OF_TEXT);
     }
 
     /// The text that a value prints, without a buffer for it.
     pub(super) fn printed(&mut self, value: impl Display) {
-        self.put(&[tag::TEXT]);
+        self.byte(tag::TEXT);
         // The encoder refuses nothing, so an error is the value's own: what it has printed until then is the text.
         let _ = write!(TextEncoder { encoder: self }, "{value}");
-        self.put(&[END_OF_TEXT]);
+        self.byte(END_OF_TEXT);
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the length is at most INLINE")]
-    fn put(&mut self, bytes: &[u8]) {
-        if let Sink::Inline { words, length } = &mut self.sink {
-            let start = usize::from(*length);
-            let end = start + bytes.len();
-            if end <= INLINE {
-                words.as_flattened_mut()[start..end].copy_from_slice(bytes);
-                *length = end as u8;
-                return;
+    fn bytes(&mut self, bytes: &[u8]) {
+        if let Sink::Inline { length, .. } = &self.sink
+            && length + bytes.len() <= INLINE
+        {
+            let (words, rest) = bytes.as_chunks();
+            for word in words {
+                self.append(u64::from_le_bytes(*word), 8);
             }
+            self.append(word(rest), rest.len());
+        } else {
+            self.digest(bytes);
         }
-        self.put_long(bytes);
+    }
+
+    /// The lowest `count` bytes of a word whose others are 0.
+    #[inline]
+    fn append(&mut self, word: u64, count: usize) {
+        if let Sink::Inline { words, length } = &mut self.sink
+            && *length + count <= INLINE
+        {
+            let (index, shift) = (*length / 8, *length % 8 * 8);
+            words[index] |= word << shift;
+            if shift + count * 8 > 64 {
+                words[index + 1] |= word >> (64 - shift);
+            }
+            *length += count;
+        } else {
+            self.digest(&word.to_le_bytes()[..count]);
+        }
     }
 
     #[inline(never)]
-    fn put_long(&mut self, bytes: &[u8]) {
+    fn digest(&mut self, bytes: &[u8]) {
         match &mut self.sink {
             Sink::Digest(hasher) => hasher.write(bytes),
             Sink::Inline { words, length } => {
                 let mut hasher = digest();
-                hasher.write(&words.as_flattened()[..usize::from(*length)]);
+                hasher.write(&words.map(u64::to_le_bytes).as_flattened()[..*length]);
                 hasher.write(bytes);
                 self.sink = Sink::Digest(hasher);
             }
@@ -247,7 +263,7 @@ impl KeyParts<'_> {
 impl Drop for KeyParts<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.encoder.put(&[tag::END]);
+        self.encoder.byte(tag::END);
     }
 }
 
@@ -258,8 +274,20 @@ struct TextEncoder<'a> {
 
 impl fmt::Write for TextEncoder<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.encoder.put(text.as_bytes());
+        self.encoder.bytes(text.as_bytes());
         Ok(())
+    }
+}
+
+/// Up to seven bytes as a word, the first lowest.
+#[inline]
+fn word(bytes: &[u8]) -> u64 {
+    let length = bytes.len();
+    if let (Some(start), Some(end)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        // Where the two overlap they are the same.
+        u64::from(u32::from_le_bytes(*start)) | u64::from(u32::from_le_bytes(*end)) << ((length - 4) * 8)
+    } else {
+        bytes.iter().rfold(0, |word, byte| word << 8 | u64::from(*byte))
     }
 }
 

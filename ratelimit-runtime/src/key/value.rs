@@ -58,7 +58,7 @@ same_as!(
 impl RateLimitKey for bool {
     #[inline]
     fn encode(&self, encoder: &mut KeyEncoder) {
-        encoder.tag(if *self { tag::TRUE } else { tag::FALSE });
+        encoder.byte(if *self { tag::TRUE } else { tag::FALSE });
     }
 }
 
@@ -73,9 +73,9 @@ impl<T: RateLimitKey> RateLimitKey for Option<T> {
     #[inline]
     fn encode(&self, encoder: &mut KeyEncoder) {
         match self {
-            None => encoder.tag(tag::NONE),
+            None => encoder.byte(tag::NONE),
             Some(value) => {
-                encoder.tag(tag::SOME);
+                encoder.byte(tag::SOME);
                 value.encode(encoder);
             }
         }
@@ -87,11 +87,11 @@ impl<T: RateLimitKey, E: RateLimitKey> RateLimitKey for Result<T, E> {
     fn encode(&self, encoder: &mut KeyEncoder) {
         match self {
             Ok(value) => {
-                encoder.tag(tag::OK);
+                encoder.byte(tag::OK);
                 value.encode(encoder);
             }
             Err(error) => {
-                encoder.tag(tag::ERR);
+                encoder.byte(tag::ERR);
                 error.encode(encoder);
             }
         }
