@@ -220,7 +220,7 @@ fn steps() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4 * ProptestConfig::default().cases))]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn every_history_agrees_with_the_mirror_and_stays_within_the_log(

@@ -1,9 +1,11 @@
 //! `sliding_window`: in any interval of one window, at most `max` permits.
 //!
-//! Charges are counted in buckets, and a bucket's charges are released together, one window after its last instant.
-//! So a charge counts for at least a window, and at most for a window and a bucket. For that, the buckets of a window
-//! must be kept beside the current one: of a ring without that one slot more, a bucket would be released up to its own
-//! length too early.
+//! Charges are counted in buckets, and a bucket's charges are released together, one window after the bucket has ended.
+//! So a charge counts for a window at least, and for a window and a bucket at most. That takes one bucket more than the
+//! window has: without it, the oldest would be released when the current one begins, up to a bucket too early.
+
+#[cfg(test)]
+mod tests;
 
 use std::mem;
 
@@ -20,7 +22,7 @@ pub(crate) struct SlidingWindow {
 /// The buckets that count: the current one and a window of those before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
-    /// Permits charged in each. A bucket's place is its number modulo their count.
+    /// Permits charged in each: from the oldest, in the place after the current bucket, round to the current one.
     counts: Box<[u32]>,
     /// The sum of the counts.
     used: u32,
@@ -207,17 +209,14 @@ impl SlidingWindow {
     #[cold]
     fn rotate(&self, ring: &mut Ring) {
         let bucket = self.grid.bucket_at(ring.latest);
-        let places = ring.counts.len();
-        let steps = usize::try_from(bucket - ring.bucket).unwrap_or(usize::MAX);
         let used_before = ring.used;
-        let mut released = steps.min(places);
-        let mut oldest = ring.place;
-        while released > 0 && ring.used > 0 {
-            oldest = if oldest + 1 == places { 0 } else { oldest + 1 };
-            ring.used -= mem::take(&mut ring.counts[oldest]);
-            released -= 1;
+        let mut steps = bucket - ring.bucket;
+        // Once the ring is empty, any place will do for the current bucket.
+        while steps > 0 && ring.used > 0 {
+            ring.place = if ring.place + 1 == ring.counts.len() { 0 } else { ring.place + 1 };
+            ring.used -= mem::take(&mut ring.counts[ring.place]);
+            steps -= 1;
         }
-        ring.place = (ring.place + steps % places) % places;
         ring.bucket = bucket;
         ring.end = self.grid.start(bucket + 1);
         if ring.used != used_before {
