@@ -1,0 +1,110 @@
+//! Third stage: the function with its limits.
+//!
+//! ```text
+//! #[rate_limit(key = "user_id", max = 100, window = "1s")]
+//! fn profile(user_id: u64) -> Result<Profile, AppError> { body }
+//!
+//! fn profile(user_id: u64) -> Result<Profile, AppError> {
+//!     let key = ::ratelimit_runtime::__private::key(&user_id);
+//!     let ask = ::ratelimit_runtime::__private::Ask::of(key);
+//!     let claim = {
+//!         static __RATE_LIMIT: ::ratelimit_runtime::__private::Declared<..> = ..;
+//!         ::ratelimit_runtime::__private::claim(&__RATE_LIMIT, ask)
+//!     };
+//!     if let ::core::result::Result::Err(limited) = ::ratelimit_runtime::__private::check([claim]) {
+//!         return ::ratelimit_runtime::FromRateLimited::from_rate_limited(limited);
+//!     }
+//!     { body }
+//! }
+//! ```
+//!
+//! The signature and the body are the user's own tokens. Generated locals have [`mixed_site`](Span::mixed_site) spans, so
+//! that no parameter is captured. Generated items are not hygienic, whatever their span: they live in blocks in which
+//! nothing of the user's is evaluated.
+
+mod ask;
+mod declared;
+mod denial;
+mod layout;
+mod returned;
+mod wait;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use crate::check::{Limit, Source, Stack};
+use crate::function::Function;
+use crate::runtime::Runtime;
+use layout::Layout;
+
+pub(crate) use declared::limiter;
+
+/// The function with its limits.
+pub(crate) fn function(stack: &Stack, function: &Function, runtime: &Runtime) -> TokenStream {
+    let prologue = claims(&stack.limits, runtime);
+    let decided = Layout::of(stack, &function.signature).body(&Parts {
+        stack,
+        function,
+        runtime,
+        claims: (0..stack.limits.len()).map(|index| numbered("claim", index, stack.limits.len())).collect(),
+    });
+    function.with_body(&quote!(#prologue #decided))
+}
+
+/// The function without limits, beside the errors of its attributes: so that neither its body nor its callers give
+/// another.
+pub(crate) fn unlimited(permit: Option<&Ident>, function: &Function, runtime: &Runtime) -> TokenStream {
+    let body = &function.body;
+    let permit = permit.map(
+        |permit| quote_spanned!(Span::mixed_site()=> let #permit = #runtime::__private::unlimited_permit();),
+    );
+    function.with_body(&quote!(#permit #body))
+}
+
+/// What every layout of the body is made from.
+pub(crate) struct Parts<'a> {
+    pub(crate) stack: &'a Stack,
+    pub(crate) function: &'a Function,
+    pub(crate) runtime: &'a Runtime,
+    /// The locals that [`claims`] has bound.
+    pub(crate) claims: Vec<Ident>,
+}
+
+/// Evaluates what is asked of each limit, the outermost first, and finds the limit.
+fn claims(limits: &[Limit], runtime: &Runtime) -> TokenStream {
+    let mut statements = TokenStream::new();
+    for (index, limit) in limits.iter().enumerate() {
+        let ask = numbered("ask", index, limits.len());
+        let claim = numbered("claim", index, limits.len());
+        statements.extend(ask::statements(&ask, &limit.ask, runtime));
+        statements.extend(match &limit.source {
+            Source::Shared(limiter) => {
+                quote_spanned!(Span::mixed_site()=> let #claim = #runtime::__private::claim(&#limiter, #ask);)
+            }
+            Source::Own(declaration) => {
+                let items = declared::items(declaration, runtime);
+                quote_spanned! {Span::mixed_site()=>
+                    let #claim = {
+                        #items
+                        #runtime::__private::claim(&__RATE_LIMIT, #ask)
+                    };
+                }
+            }
+        });
+    }
+    statements
+}
+
+/// A generated local: `claim`, or `claim_1` and so on where there are several.
+fn numbered(word: &str, index: usize, of: usize) -> Ident {
+    if of == 1 {
+        Ident::new(word, Span::mixed_site())
+    } else {
+        format_ident!("{word}_{}", index + 1, span = Span::mixed_site())
+    }
+}
+
+/// The generated local that holds a denial.
+fn limited() -> Ident {
+    Ident::new("limited", Span::mixed_site())
+}

@@ -1,0 +1,119 @@
+//! What a denied call returns. The statements end the function; they find the denial in the local [`limited`].
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::{Expr, ExprBlock, ExprClosure, Pat, ReturnType, Signature, Token, Type};
+
+use super::limited;
+use crate::args::Fallback;
+use crate::runtime::Runtime;
+
+/// `return fallback;`, where the function's own value is meant.
+pub(super) fn by_fallback(fallback: &Fallback, runtime: &Runtime) -> TokenStream {
+    let (span, limited) = (Span::mixed_site(), limited());
+    match fallback {
+        Fallback::Path(path) => quote_spanned!(span=> return #path(#limited);),
+        Fallback::Closure(closure) => {
+            let argument = bind_argument(closure, runtime);
+            let body = value_of(&closure.body);
+            match &closure.output {
+                ReturnType::Default => quote_spanned!(span=> #argument return #body;),
+                ReturnType::Type(_, returned) => {
+                    quote_spanned!(span=> #argument let value: #returned = #body; return value;)
+                }
+            }
+        }
+    }
+}
+
+/// `return Box::pin(async move { fallback });`, under `async_trait`, where the user wrote the value that is awaited.
+pub(super) fn by_boxed_fallback(
+    fallback: &Fallback,
+    output: Option<&Type>,
+    runtime: &Runtime,
+) -> TokenStream {
+    let (span, limited) = (Span::mixed_site(), limited());
+    let (argument, body) = match fallback {
+        Fallback::Path(path) => (TokenStream::new(), quote_spanned!(span=> #path(#limited))),
+        Fallback::Closure(closure) => (bind_argument(closure, runtime), value_of(&closure.body)),
+    };
+    let output = output.map(|output| quote_spanned!(span=> : #output));
+    quote_spanned! {span=>
+        return ::std::boxed::Box::pin(async move {
+            #argument
+            let value #output = #body;
+            value
+        });
+    }
+}
+
+/// `FromRateLimited::from_rate_limited`, with the errors of both words on the return type, or on the function's name
+/// where there is none.
+pub(super) fn by_return_type(signature: &Signature, runtime: &Runtime) -> ByReturnType {
+    let (first, last) = match &signature.output {
+        ReturnType::Default => (signature.ident.span(), signature.ident.span()),
+        ReturnType::Type(_, returned) => ends(returned.to_token_stream()),
+    };
+    let runtime = runtime.at(first);
+    ByReturnType { function: quote_spanned!(first=> #runtime::FromRateLimited::from_rate_limited), last }
+}
+
+/// The closure as it is, with its argument's type written out, and owning what it uses where it has to.
+pub(super) fn closure(closure: &ExprClosure, owning: bool, runtime: &Runtime) -> TokenStream {
+    let mut closure = closure.clone();
+    if owning && closure.capture.is_none() {
+        closure.capture = Some(Token![move](Span::mixed_site()));
+    }
+    let argument = match closure.inputs.first() {
+        Some(typed @ Pat::Type(_)) => typed.to_token_stream(),
+        pattern => quote_spanned!(Span::mixed_site()=> #pattern: #runtime::RateLimited),
+    };
+    let ExprClosure { capture, output, body, .. } = closure;
+    quote_spanned!(Span::mixed_site()=> #capture |#argument| #output #body)
+}
+
+/// The function that makes a denial, and where the parentheses of its call belong.
+pub(super) struct ByReturnType {
+    pub(super) function: TokenStream,
+    last: Span,
+}
+
+impl ByReturnType {
+    pub(super) fn call(&self) -> TokenStream {
+        let mut call = self.function.clone();
+        let mut arguments =
+            proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, limited().to_token_stream());
+        arguments.set_span(self.last);
+        call.extend([TokenTree::Group(arguments)]);
+        call
+    }
+}
+
+/// `let pattern: RateLimited = limited;`
+fn bind_argument(closure: &ExprClosure, runtime: &Runtime) -> TokenStream {
+    let (span, limited) = (Span::mixed_site(), limited());
+    match closure.inputs.first() {
+        Some(pattern @ Pat::Type(_)) => quote_spanned!(span=> let #pattern = #limited;),
+        pattern => quote_spanned!(span=> let #pattern: #runtime::RateLimited = #limited;),
+    }
+}
+
+/// The closure's body as a value. Its outer braces or parentheses become generated ones: the lints against needless
+/// ones know nothing of closures.
+fn value_of(body: &Expr) -> TokenStream {
+    match body {
+        Expr::Group(group) => value_of(&group.expr),
+        Expr::Paren(paren) if paren.attrs.is_empty() => value_of(&paren.expr),
+        Expr::Block(ExprBlock { attrs, label: None, block }) if attrs.is_empty() => {
+            let statements = &block.stmts;
+            quote_spanned!(Span::mixed_site()=> { #(#statements)* })
+        }
+        other => other.to_token_stream(),
+    }
+}
+
+fn ends(tokens: TokenStream) -> (Span, Span) {
+    let mut spans = tokens.into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::mixed_site);
+    (first, spans.last().unwrap_or(first))
+}

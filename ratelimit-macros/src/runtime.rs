@@ -1,0 +1,42 @@
+//! Where the runtime crate is, in the words of the one who uses it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+
+use crate::args::{Args, value};
+
+/// The path of the runtime crate: `::ratelimit_runtime`, or what `crate = ...` says.
+#[derive(Clone)]
+pub(crate) struct Runtime(TokenStream);
+
+impl Runtime {
+    /// The path in the first of `all` that gives one.
+    pub(crate) fn of<'a>(all: impl IntoIterator<Item = &'a Args>) -> Self {
+        let given = all.into_iter().find_map(|args| value(args.runtime.as_ref()));
+        let path = given.map_or_else(
+            || quote_spanned!(Span::mixed_site()=> ::ratelimit_runtime),
+            ToTokens::to_token_stream,
+        );
+        Self(at(path, Span::mixed_site()))
+    }
+
+    /// The same path with its errors at `span`.
+    pub(crate) fn at(&self, span: Span) -> Self {
+        Self(at(self.0.clone(), span))
+    }
+}
+
+/// Moves tokens to another place in the code. What they mean stays: `$crate` knows its crate by its own span.
+fn at(tokens: TokenStream, span: Span) -> TokenStream {
+    let moved = tokens.into_iter().map(|mut token| {
+        token.set_span(token.span().located_at(span));
+        token
+    });
+    moved.collect()
+}
+
+impl ToTokens for Runtime {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.0.to_tokens(tokens);
+    }
+}
