@@ -4,6 +4,7 @@
 mod args;
 mod attribute;
 mod check;
+mod derive;
 mod errors;
 mod expand;
 mod function;
@@ -25,4 +26,18 @@ pub fn rate_limit(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn limiter(arguments: TokenStream) -> TokenStream {
     limiter::expand(arguments.into()).into()
+}
+
+/// Makes a type usable as the key of a limit.
+///
+/// A struct with one unnamed field is the same key as that field. Any other struct is the tuple of its fields, the named
+/// ones in the order of their names. A variant of an enum is told by its name. So fields and variants may be reordered
+/// without a change to keys that a store has kept; renaming one makes other keys.
+///
+/// `#[rate_limit_key(skip)]` on a field leaves it out: values that differ only there share a budget.
+/// `#[rate_limit_key(crate = path)]` on the type says where the runtime crate is, as `crate` does in
+/// [`rate_limit`](macro@rate_limit).
+#[proc_macro_derive(RateLimitKey, attributes(rate_limit_key))]
+pub fn rate_limit_key(item: TokenStream) -> TokenStream {
+    derive::expand(item.into()).into()
 }

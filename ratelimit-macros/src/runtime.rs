@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
+use syn::Path;
 
 use crate::args::{Args, value};
 
@@ -12,12 +13,13 @@ pub(crate) struct Runtime(TokenStream);
 impl Runtime {
     /// The path in the first of `all` that gives one.
     pub(crate) fn of<'a>(all: impl IntoIterator<Item = &'a Args>) -> Self {
-        let given = all.into_iter().find_map(|args| value(args.runtime.as_ref()));
-        let path = given.map_or_else(
-            || quote_spanned!(Span::mixed_site()=> ::ratelimit_runtime),
-            ToTokens::to_token_stream,
-        );
-        Self(at(path, Span::mixed_site()))
+        Self::at_path(all.into_iter().find_map(|args| value(args.runtime.as_ref())))
+    }
+
+    pub(crate) fn at_path(given: Option<&Path>) -> Self {
+        let span = Span::mixed_site();
+        let default = || quote_spanned!(span=> ::ratelimit_runtime);
+        Self(at(given.map_or_else(default, ToTokens::to_token_stream), span))
     }
 
     /// The same path with its errors at `span`.

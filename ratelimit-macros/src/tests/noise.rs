@@ -153,3 +153,18 @@ fn mutated_items_never_panic() {
         expand(&valid, &random.mutated(item));
     }
 }
+
+#[test]
+fn mutated_types_never_panic_in_the_derive() {
+    const TYPES: [&str; 3] = [
+        "#[rate_limit_key(crate = ::runtime)] pub struct S<'a, T: A<B>, const N: usize>(T, #[rate_limit_key(skip)] u8) where T: C;",
+        "enum E<T> { A, B(T, u8), C { r#type: T, #[rate_limit_key(skip)] b: [u8; 3] } }",
+        "union U { a: u8 }",
+    ];
+    let mut random = Random(4);
+    for _ in 0..5_000 {
+        let item = random.pick(&TYPES).parse().expect("a type");
+        let item = random.mutated(item);
+        crate::derive::expand(item);
+    }
+}
