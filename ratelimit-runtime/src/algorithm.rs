@@ -127,6 +127,13 @@ impl Plan {
         }
     }
 
+    /// Whether a charge made at one instant counts for as long as one made at the other.
+    pub(crate) fn counts_alike(&self, at: u64, other: u64) -> bool {
+        match self {
+            Self::SlidingWindow(plan) => plan.counts_alike(at, other),
+        }
+    }
+
     /// The state of a budget that was kept by the plan `old`, with all that is in use at `now`.
     pub(crate) fn convert(&self, state: State, old: &Self, now: u64) -> State {
         match (self, old, state) {

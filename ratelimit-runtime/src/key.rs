@@ -104,6 +104,9 @@ pub trait RateLimitKey {
 pub struct Key([u64; 3]);
 
 impl Key {
+    /// What calls of a limit without keys carry.
+    pub(crate) const NONE: Self = Self([0; 3]);
+
     /// Encodes a key. Allocates nothing, whatever the key's length.
     #[inline]
     #[must_use]

@@ -1,13 +1,47 @@
 //! Rate limits declared on the functions they guard.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the limiters that decide by it come next"))]
 mod algorithm;
+mod budget;
+mod budgets;
+mod claim;
+mod clock;
+mod declared;
+mod denied;
+mod from_rate_limited;
 mod key;
+mod keyed;
+mod limit;
+mod limiter;
+mod path;
+mod permit;
+mod private;
+mod registry;
+mod rules;
+mod stats;
+mod sync;
+mod table;
+mod timer;
+mod wait;
 
-pub use key::{ClientNet, DisplayKey, KeyEncoder, KeyParts, RateLimitKey, client_net, display};
+#[cfg(feature = "macros")]
+pub use ratelimit_macros::{RateLimitKey, limiter, rate_limit};
+pub use ratelimit_spec::{Algorithm, LimitSpec, Mode, ParseError, SpecError};
+
+pub use self::{
+    clock::{Clock, ManualClock},
+    declared::{LazyKeyedLimiter, LazyLimiter},
+    denied::{RateLimited, Reason},
+    from_rate_limited::FromRateLimited,
+    key::{ClientNet, DisplayKey, KeyEncoder, KeyParts, RateLimitKey, client_net, display},
+    keyed::KeyedLimiter,
+    limiter::Limiter,
+    permit::Permit,
+    registry::{LimitHandle, VerifyError, limit, limits, verify},
+    stats::Stats,
+};
 
 /// What the attribute expands to. No part of the public interface: it may change in any release.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::key::Key;
+    pub use crate::private::*;
 }

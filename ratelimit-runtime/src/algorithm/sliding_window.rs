@@ -169,6 +169,10 @@ impl SlidingWindow {
         given_back
     }
 
+    pub(super) fn counts_alike(&self, at: u64, other: u64) -> bool {
+        self.grid.bucket_at(at) == self.grid.bucket_at(other)
+    }
+
     pub(super) fn convert(&self, mut ring: Ring, old: &Self, now: u64) -> Ring {
         if self.grid == old.grid {
             return ring;

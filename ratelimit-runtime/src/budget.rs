@@ -1,0 +1,207 @@
+//! One budget: what has been charged to it, and whether callers wait in line for it.
+
+use ratelimit_spec::LimitSpec;
+
+use crate::{
+    algorithm::{Denial, State},
+    key::Key,
+    rules::Rules,
+};
+
+/// What one call asks of one limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Demand {
+    pub(crate) cost: u32,
+    /// The call's own `max`, where the limit leaves it to the call.
+    pub(crate) max: Option<u32>,
+    /// How much of the budget this call may use, from 0 to 1.
+    pub(crate) share: f64,
+}
+
+impl Demand {
+    pub(crate) const fn new(cost: u32) -> Self {
+        Self { cost, max: None, share: 1.0 }
+    }
+
+    /// What two calls ask together.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        Self {
+            cost: self.cost.saturating_add(other.cost),
+            max: self.max.into_iter().chain(other.max).min(),
+            share: self.share.min(other.share),
+        }
+    }
+
+    /// The most permits that may be in use once this call is charged.
+    pub(crate) fn capacity(&self, spec: &LimitSpec) -> u32 {
+        // A declared `max` of `u32::MAX` says "each call brings its own"; any other was set since, and wins.
+        let max = if spec.max() == u32::MAX { self.max.unwrap_or(u32::MAX) } else { spec.max() };
+        if self.share >= 1.0 {
+            return max;
+        }
+        // The cast saturates: a negative share and NaN are 0.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "saturates, as it should"
+        )]
+        let part = (f64::from(max) * self.share).round() as u32;
+        part.min(max)
+    }
+}
+
+/// Which of a limit's budgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// The only one.
+    Only,
+    /// A key's own.
+    Own(Key),
+    /// One of those that keys share while all own budgets are in use.
+    Overflow(u16),
+}
+
+/// The record of a charge: enough to give it back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Charge {
+    pub(crate) place: Place,
+    pub(crate) cost: u32,
+    /// The instant from which it counts.
+    pub(crate) at: u64,
+    /// The life of the budget that it was made in.
+    life: u64,
+    pub(crate) remaining: u32,
+}
+
+/// Why a budget admitted nothing, and how it stood.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refusal {
+    pub(crate) cause: Cause,
+    pub(crate) spec: LimitSpec,
+    pub(crate) remaining: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Too much is in use until then.
+    Exceeded { ready_at: u64 },
+    /// The cost is more than the call may ever use.
+    CostExceedsCapacity,
+    /// Others wait in line there.
+    Queued { at: Place },
+}
+
+/// What a refund did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Refunded {
+    pub(crate) permits: u32,
+    /// Somebody waits for this budget and may now be admitted.
+    pub(crate) queued: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Budget {
+    state: State,
+    /// Drawn anew when the budget is emptied by hand: a permit of an earlier life gives nothing back.
+    life: u64,
+    /// Callers wait in line, and nobody passes them.
+    queued: bool,
+}
+
+impl Budget {
+    pub(crate) fn new(state: State, life: u64) -> Self {
+        Self { state, life, queued: false }
+    }
+
+    /// Charges the call, unless others wait in line before it. A cost of 0 only looks, and passes everybody.
+    pub(crate) fn charge(
+        &mut self,
+        rules: &Rules,
+        now: u64,
+        place: Place,
+        demand: &Demand,
+    ) -> Result<Charge, Refusal> {
+        if self.queued && demand.cost > 0 && demand.cost <= demand.capacity(&rules.spec) {
+            return Err(self.refusal(rules, now, demand, Cause::Queued { at: place }));
+        }
+        self.charge_first(rules, now, place, demand)
+    }
+
+    /// Charges the call that is first in line.
+    pub(crate) fn charge_first(
+        &mut self,
+        rules: &Rules,
+        now: u64,
+        place: Place,
+        demand: &Demand,
+    ) -> Result<Charge, Refusal> {
+        let capacity = demand.capacity(&rules.spec);
+        match rules.plan.charge(&mut self.state, now, demand.cost, capacity) {
+            Ok(charged) => Ok(Charge {
+                place,
+                cost: demand.cost,
+                at: charged.at,
+                life: self.life,
+                remaining: charged.remaining,
+            }),
+            Err(Denial::Exceeded { ready_at }) => {
+                Err(self.refusal(rules, now, demand, Cause::Exceeded { ready_at }))
+            }
+            Err(Denial::CostExceedsCapacity) => {
+                Err(self.refusal(rules, now, demand, Cause::CostExceedsCapacity))
+            }
+        }
+    }
+
+    fn refusal(&self, rules: &Rules, now: u64, demand: &Demand, cause: Cause) -> Refusal {
+        let used = rules.plan.used(&self.state, now);
+        Refusal { cause, spec: rules.spec, remaining: demand.capacity(&rules.spec).saturating_sub(used) }
+    }
+
+    pub(crate) fn refund(&mut self, rules: &Rules, now: u64, charge: &Charge) -> Refunded {
+        if charge.life != self.life {
+            return Refunded::default();
+        }
+        let permits = rules.plan.refund(&mut self.state, now, charge.at, charge.cost);
+        Refunded { permits, queued: self.queued }
+    }
+
+    /// Forgets every charge.
+    pub(crate) fn reset(&mut self, rules: &Rules, life: u64) {
+        self.state = rules.plan.fresh();
+        self.life = life;
+    }
+
+    /// Forgets every charge, for a budget that draws its lives by itself.
+    pub(crate) fn renew(&mut self, rules: &Rules) {
+        self.reset(rules, self.life + 1);
+    }
+
+    /// Keeps what is in use while the rules change.
+    pub(crate) fn convert(&mut self, rules: &Rules, old: &Rules, now: u64) {
+        let state = std::mem::replace(&mut self.state, rules.plan.fresh());
+        self.state = rules.plan.convert(state, &old.plan, now);
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    pub(crate) fn is_queued(&self) -> bool {
+        self.queued
+    }
+
+    pub(crate) fn set_queued(&mut self, queued: bool) {
+        self.queued = queued;
+    }
+
+    /// The first instant at which a fresh budget would be the same as this one, waiters aside.
+    pub(crate) fn clear_at(&self, rules: &Rules, now: u64) -> u64 {
+        rules.plan.clear_at(&self.state, now)
+    }
+
+    /// Nothing is charged and nobody waits.
+    pub(crate) fn is_idle(&self, rules: &Rules, now: u64) -> bool {
+        !self.queued && self.clear_at(rules, now) <= now
+    }
+}

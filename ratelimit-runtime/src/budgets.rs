@@ -1,0 +1,170 @@
+//! All budgets of one limit: the only one, or one for every key.
+//!
+//! Calls of a limit without keys carry [`Key::NONE`], and their only budget does not look at it.
+
+use std::sync::{Arc, Mutex};
+
+use crate::{
+    algorithm::{Grain, State},
+    budget::{Budget, Charge, Demand, Place, Refunded, Refusal},
+    key::Key,
+    rules::Rules,
+    sync::lock,
+    table::Table,
+};
+
+pub(crate) enum Budgets {
+    Only(Mutex<Only>),
+    Keyed(Table),
+}
+
+pub(crate) struct Only {
+    rules: Arc<Rules>,
+    budget: Budget,
+}
+
+impl Budgets {
+    pub(crate) fn only(rules: Rules) -> Self {
+        let budget = Budget::new(rules.plan.fresh(), 0);
+        Budgets::Only(Mutex::new(Only { rules: Arc::new(rules), budget }))
+    }
+
+    pub(crate) fn grain(&self) -> Grain {
+        match self {
+            Budgets::Only(_) => Grain::Fine,
+            Budgets::Keyed(_) => Grain::Declared,
+        }
+    }
+
+    /// Decides about one call and charges it, all or nothing. Nobody who waits in line is passed.
+    pub(crate) fn charge(&self, key: &Key, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
+        match self {
+            Budgets::Only(only) => {
+                let Only { rules, budget } = &mut *lock(only);
+                budget.charge(rules, now, Place::Only, demand)
+            }
+            Budgets::Keyed(table) => table.charge(key, now, demand),
+        }
+    }
+
+    /// Charges the call that is first in line at `place`. `None` if that budget is gone, which its line prevents.
+    pub(crate) fn charge_first(
+        &self,
+        place: Place,
+        now: u64,
+        demand: &Demand,
+    ) -> Option<Result<Charge, Refusal>> {
+        self.at(place, now, |rules, now, budget| budget.charge_first(rules, now, place, demand))
+    }
+
+    /// When the call that is first in line at `place` would be admitted, if nothing else happens; `None`: never.
+    pub(crate) fn ready_at(&self, place: Place, now: u64, demand: &Demand) -> Option<u64> {
+        let ready_at = self.at(place, now, |rules, now_there, budget| {
+            let capacity = demand.capacity(&rules.spec);
+            let ready_at = rules.plan.ready_at(budget.state(), now_there, demand.cost, capacity)?;
+            // A clock that lags behind what the budget has seen waits no longer than it takes to be admitted.
+            Some(if ready_at <= now_there { now } else { ready_at })
+        });
+        ready_at.unwrap_or(Some(now))
+    }
+
+    /// Acts on the budget at `place`, if it is still there.
+    fn at<R>(&self, place: Place, now: u64, act: impl FnOnce(&Rules, u64, &mut Budget) -> R) -> Option<R> {
+        match self {
+            Budgets::Only(only) => {
+                let Only { rules, budget } = &mut *lock(only);
+                Some(act(rules, now, budget))
+            }
+            Budgets::Keyed(table) => table.at(place, now, act),
+        }
+    }
+
+    pub(crate) fn refund(&self, charge: &Charge, now: u64) -> Refunded {
+        self.at(charge.place, now, |rules, now, budget| budget.refund(rules, now, charge)).unwrap_or_default()
+    }
+
+    /// Opens a line at the budget of `key`: from now on only those who stand in it are charged.
+    pub(crate) fn open_line(&self, key: &Key, now: u64) -> Place {
+        match self {
+            Budgets::Only(only) => {
+                lock(only).budget.set_queued(true);
+                Place::Only
+            }
+            Budgets::Keyed(table) => table.open_line(key, now),
+        }
+    }
+
+    pub(crate) fn close_line(&self, place: Place, now: u64) {
+        self.at(place, now, |_, _, budget| budget.set_queued(false));
+    }
+
+    /// Looks at the budget that decides about `key`, without making one: its rules, its state, and the time as it
+    /// counts there.
+    pub(crate) fn look<R>(&self, key: &Key, now: u64, look: impl FnOnce(&Rules, &State, u64) -> R) -> R {
+        match self {
+            Budgets::Only(only) => {
+                let only = lock(only);
+                look(&only.rules, only.budget.state(), now)
+            }
+            Budgets::Keyed(table) => table.look(key, now, look),
+        }
+    }
+
+    /// Where callers stand in line for `key`, if any do.
+    pub(crate) fn line_of(&self, key: &Key) -> Option<Place> {
+        match self {
+            Budgets::Only(only) => lock(only).budget.is_queued().then_some(Place::Only),
+            Budgets::Keyed(table) => table.line_of(key),
+        }
+    }
+
+    /// A copy of the budget at `place`, to try out what is to come.
+    pub(crate) fn copy(&self, place: Place) -> (Arc<Rules>, State) {
+        match self {
+            Budgets::Only(only) => {
+                let only = lock(only);
+                (only.rules.clone(), only.budget.state().clone())
+            }
+            Budgets::Keyed(table) => table.copy(place),
+        }
+    }
+
+    /// Forgets every charge of every key.
+    pub(crate) fn reset(&self, now: u64) {
+        match self {
+            Budgets::Only(only) => {
+                let Only { rules, budget } = &mut *lock(only);
+                budget.renew(rules);
+            }
+            Budgets::Keyed(table) => table.reset(now),
+        }
+    }
+
+    /// Forgets every charge of one key.
+    pub(crate) fn reset_key(&self, key: &Key, now: u64) {
+        match self {
+            Budgets::Only(_) => {}
+            Budgets::Keyed(table) => table.reset_key(key, now),
+        }
+    }
+
+    /// Puts other rules in force, and keeps what is in use.
+    pub(crate) fn set_rules(&self, rules: Rules, now: u64) {
+        let rules = Arc::new(rules);
+        match self {
+            Budgets::Only(only) => {
+                let only = &mut *lock(only);
+                only.budget.convert(&rules, &only.rules, now);
+                only.rules = rules;
+            }
+            Budgets::Keyed(table) => table.set_rules(&rules, now),
+        }
+    }
+
+    pub(crate) fn table(&self) -> Option<&Table> {
+        match self {
+            Budgets::Only(_) => None,
+            Budgets::Keyed(table) => Some(table),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What one call asks of its limits, and the one decision about them all.
+
+use std::{sync::Arc, time::Duration};
+
+use ratelimit_spec::Mode;
+
+use crate::{
+    budget::{Cause, Charge, Demand, Refusal},
+    denied::{RateLimited, Reason},
+    key::Key,
+    limit::Limit,
+    wait,
+};
+
+/// What a call asks of one limit.
+pub struct Claim<'a> {
+    pub(crate) limit: &'a Arc<Limit>,
+    pub(crate) key: Key,
+    pub(crate) demand: Demand,
+    pub(crate) role: Role,
+    pub(crate) charge: Option<Charge>,
+    /// The limit itself stood against the call when that was denied.
+    refuses: bool,
+}
+
+/// How a limit takes part in a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The call is not limited here, and not counted.
+    Free,
+    /// Charges as if it were enforced, and denies nothing.
+    Shadow,
+    Enforced,
+}
+
+impl<'a> Claim<'a> {
+    pub(crate) fn new(limit: &'a Arc<Limit>, key: Key, demand: Demand) -> Self {
+        let role = match limit.mode() {
+            Mode::Enforce => Role::Enforced,
+            Mode::Shadow => Role::Shadow,
+            Mode::Off => Role::Free,
+        };
+        Self { limit, key, demand, role, charge: None, refuses: false }
+    }
+
+    /// A call that this limit does not look at.
+    pub(crate) fn unlimited(limit: &'a Arc<Limit>) -> Self {
+        Self { limit, key: Key::NONE, demand: Demand::new(0), role: Role::Free, charge: None, refuses: false }
+    }
+
+    fn undo(&mut self) {
+        if let Some(charge) = self.charge.take() {
+            self.limit.undo(&charge);
+        }
+    }
+}
+
+/// Decides about a call: every limit admits it and is charged, or none is charged.
+///
+/// Limits are charged one by one, and given back if a later one refuses: in between, others see less room, never more.
+pub(crate) fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
+    let decision = charge(claims);
+    match decision {
+        Ok(()) => count_admission(claims),
+        Err(_) => count_denial(claims),
+    }
+    decision
+}
+
+/// [`decide`], uncounted.
+pub(crate) fn charge(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
+    const ATTEMPTS: u32 = 4;
+    let mut attempt = 1;
+    loop {
+        let Err(refused) = charge_enforced(claims) else {
+            charge_shadows(claims);
+            return Ok(());
+        };
+        let mut limited = explain(claims, &refused);
+        if limited.retry_after != Some(Duration::ZERO) {
+            return Err(limited);
+        }
+        // Ready already: somebody gave something back between the refusal and the look at all limits.
+        if attempt == ATTEMPTS {
+            limited.retry_after = Some(Duration::from_nanos(1));
+            return Err(limited);
+        }
+        attempt += 1;
+    }
+}
+
+struct Refused {
+    claim: usize,
+    refusal: Refusal,
+    now: u64,
+}
+
+fn charge_enforced(claims: &mut [Claim<'_>]) -> Result<(), Refused> {
+    for number in 0..claims.len() {
+        let claim = &mut claims[number];
+        if claim.role != Role::Enforced {
+            continue;
+        }
+        let now = claim.limit.now();
+        match claim.limit.budgets.charge(&claim.key, now, &claim.demand) {
+            Ok(charge) => claim.charge = Some(charge),
+            Err(refusal) => {
+                claims[..number].iter_mut().for_each(Claim::undo);
+                return Err(Refused { claim: number, refusal, now });
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn charge_shadows(claims: &mut [Claim<'_>]) {
+    for claim in claims.iter_mut().filter(|claim| claim.role == Role::Shadow) {
+        claim.charge = claim.limit.budgets.charge(&claim.key, claim.limit.now(), &claim.demand).ok();
+    }
+}
+
+/// Which limit denies, why, and for how long: of several, the one that frees last, so that the time holds for all.
+fn explain(claims: &mut [Claim<'_>], refused: &Refused) -> RateLimited {
+    let enforced = |claim: &Claim<'_>| claim.role == Role::Enforced;
+    let alone = claims.iter().filter(|claim| enforced(claim)).count() == 1;
+    let mut last = if alone {
+        Outlook::of_refusal(&claims[refused.claim], refused)
+    } else {
+        Outlook::of_claim(claims, refused.claim)
+    };
+    let mut denying = refused.claim;
+    claims[refused.claim].refuses = last.wait() != Some(0);
+    for number in 0..claims.len() {
+        if number == refused.claim || !enforced(&claims[number]) {
+            continue;
+        }
+        let outlook = Outlook::of_claim(claims, number);
+        claims[number].refuses = outlook.wait() != Some(0);
+        if outlook.is_later_than(&last) {
+            (denying, last) = (number, outlook);
+        }
+    }
+    last.limited(claims[denying].limit, None)
+}
+
+/// How a limit stands towards a call that it, or another one, has refused.
+pub(crate) struct Outlook {
+    refusal: Refusal,
+    /// The first instant at which it would admit the call, behind those in line; `None`: no time can be given.
+    pub(crate) ready_at: Option<u64>,
+    now: u64,
+}
+
+impl Outlook {
+    fn of_refusal(claim: &Claim<'_>, refused: &Refused) -> Self {
+        let Refused { refusal, now, .. } = *refused;
+        let ready_at = match refusal.cause {
+            Cause::CostExceedsCapacity => None,
+            Cause::Exceeded { ready_at } => Some(ready_at),
+            Cause::Queued { at } => wait::ready_behind(claim.limit, at, &claim.demand, now),
+        };
+        Self { refusal, ready_at, now }
+    }
+
+    fn of_claim(claims: &[Claim<'_>], number: usize) -> Self {
+        let Claim { limit, key, .. } = &claims[number];
+        let demand = combined_demand(claims, number);
+        Self::look(limit, key, &demand)
+    }
+
+    /// Looks without charging anything.
+    pub(crate) fn look(limit: &Arc<Limit>, key: &Key, demand: &Demand) -> Self {
+        let now = limit.now();
+        let mut outlook = limit.budgets.look(key, now, |rules, state, now_there| {
+            let capacity = demand.capacity(&rules.spec);
+            let ready_at = rules.plan.ready_at(state, now_there, demand.cost, capacity);
+            let cause = match ready_at {
+                Some(ready_at) => Cause::Exceeded { ready_at },
+                None => Cause::CostExceedsCapacity,
+            };
+            let remaining = capacity.saturating_sub(rules.plan.used(state, now_there));
+            // A clock that lags behind what the budget has seen waits no longer than it takes to be admitted.
+            let ready_at = ready_at.map(|at| if at <= now_there { now } else { at });
+            Self { refusal: Refusal { cause, spec: rules.spec, remaining }, ready_at, now }
+        });
+        if outlook.ready_at.is_some()
+            && let Some(place) = limit.budgets.line_of(key)
+        {
+            outlook.ready_at = wait::ready_behind(limit, place, demand, now);
+        }
+        outlook
+    }
+
+    fn wait(&self) -> Option<u64> {
+        self.ready_at.map(|ready_at| ready_at.saturating_sub(self.now))
+    }
+
+    /// Never is later than any time.
+    fn is_later_than(&self, other: &Self) -> bool {
+        match (self.wait(), other.wait()) {
+            (_, None) => false,
+            (None, Some(_)) => true,
+            (Some(this), Some(other)) => this > other,
+        }
+    }
+
+    /// The denial that this comes to; for another reason than the limit's own, if one is given.
+    pub(crate) fn limited(&self, limit: &Limit, reason: Option<Reason>) -> RateLimited {
+        let own = match self.refusal.cause {
+            Cause::CostExceedsCapacity => Reason::CostExceedsCapacity,
+            Cause::Exceeded { .. } | Cause::Queued { .. } => Reason::Exceeded,
+        };
+        RateLimited {
+            name: limit.name.clone(),
+            reason: reason.unwrap_or(own),
+            retry_after: self.wait().map(Duration::from_nanos),
+            limit: self.refusal.spec,
+            remaining: self.refusal.remaining,
+        }
+    }
+}
+
+/// What the whole call asks of the budget of one of its claims: more than that claim, if others meet there.
+fn combined_demand(claims: &[Claim<'_>], number: usize) -> Demand {
+    let claim = &claims[number];
+    let same_budget = claims.iter().filter(|other| {
+        other.role == Role::Enforced && Arc::ptr_eq(other.limit, claim.limit) && other.key == claim.key
+    });
+    same_budget.fold(Demand { cost: 0, ..claim.demand }, |sum, other| sum.and(&other.demand))
+}
+
+/// Counts an admitted call at each of its limits.
+pub(crate) fn count_admission(claims: &[Claim<'_>]) {
+    for claim in claims {
+        match (claim.role, &claim.charge) {
+            (Role::Free, _) => {}
+            (Role::Shadow, None) => claim.limit.counters.shadow_denied(),
+            _ => claim.limit.counters.allowed(),
+        }
+    }
+}
+
+/// Counts a denied call at the limits that stood against it.
+pub(crate) fn count_denial(claims: &[Claim<'_>]) {
+    claims.iter().filter(|claim| claim.refuses).for_each(|claim| claim.limit.counters.denied());
+}

@@ -1,0 +1,174 @@
+//! A limit as the attribute and `limiter!` declare it: a static that becomes a limiter with its first use.
+
+use std::{ops::Deref, sync::Arc};
+
+use once_cell::sync::OnceCell;
+use ratelimit_spec::{LimitSpec, Mode};
+
+use crate::{
+    clock::TimeSource, denied::Name, keyed::KeyedLimiter, limit::Limit, limiter::Limiter, path::name_of,
+};
+
+/// A declaration, and the limiter once it is made. `L` is [`Limiter`] or [`KeyedLimiter`].
+pub struct Declared<L> {
+    spec: LimitSpec,
+    path: fn() -> &'static str,
+    file: &'static str,
+    line: u32,
+    name: Option<&'static str>,
+    nth: u32,
+    mode: Mode,
+    max_keys: usize,
+    limiter: OnceCell<L>,
+}
+
+impl<L> Declared<L> {
+    /// `path` is the path of a function inside the item that declares the limit.
+    #[must_use]
+    pub const fn new(spec: LimitSpec, path: fn() -> &'static str, file: &'static str, line: u32) -> Self {
+        Self {
+            spec,
+            path,
+            file,
+            line,
+            name: None,
+            nth: 1,
+            mode: Mode::Enforce,
+            max_keys: KeyedLimiter::DEFAULT_MAX_KEYS,
+            limiter: OnceCell::new(),
+        }
+    }
+
+    /// Names the limit; else it is called by its path.
+    #[must_use]
+    pub const fn named(mut self, name: &'static str) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// Tells apart the unnamed limits of one stack: the second is `path#2`.
+    #[must_use]
+    pub const fn nth(mut self, nth: u32) -> Self {
+        self.nth = nth;
+        self
+    }
+
+    /// The mode to begin in.
+    #[must_use]
+    pub const fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// The most keys to be tracked.
+    #[must_use]
+    pub const fn max_keys(mut self, max_keys: usize) -> Self {
+        self.max_keys = max_keys;
+        self
+    }
+
+    fn name(&self) -> Name {
+        match self.name {
+            Some(name) => Name::fixed(name, true),
+            None => Name::shared(&name_of((self.path)(), self.nth), false),
+        }
+    }
+
+    fn start(&self, limit: Limit) -> Limit {
+        if self.mode != Mode::Enforce {
+            limit.set_mode(self.mode);
+        }
+        limit
+    }
+}
+
+impl Declared<Limiter> {
+    pub(crate) fn limiter(&self) -> &Limiter {
+        self.limiter.get_or_init(|| {
+            Limiter::from_limit(self.start(Limit::unkeyed(self.name(), self.spec, TimeSource::System)))
+        })
+    }
+}
+
+impl Declared<KeyedLimiter> {
+    pub(crate) fn limiter(&self) -> &KeyedLimiter {
+        self.limiter.get_or_init(|| {
+            let limit = Limit::keyed(self.name(), self.spec, TimeSource::System, self.max_keys);
+            KeyedLimiter::from_limit(self.start(limit))
+        })
+    }
+}
+
+/// What the registry needs of a declaration, whatever the kind of its limiter.
+pub(crate) trait Declaration: Sync {
+    fn limit(&'static self) -> &'static Arc<Limit>;
+    fn file(&self) -> &'static str;
+    fn line(&self) -> u32;
+}
+
+macro_rules! declaration_of {
+    ($Limiter:ty) => {
+        impl Declaration for Declared<$Limiter> {
+            fn limit(&'static self) -> &'static Arc<Limit> {
+                self.limiter().limit()
+            }
+
+            fn file(&self) -> &'static str {
+                self.file
+            }
+
+            fn line(&self) -> u32 {
+                self.line
+            }
+        }
+    };
+}
+
+declaration_of!(Limiter);
+declaration_of!(KeyedLimiter);
+
+/// A [`Limiter`] in a `static`, made by [`limiter!`](crate::limiter) and started with its first use.
+///
+/// Several functions share it by `#[rate_limit(limiter = PATH)]`; it is also a `Limiter` to call by hand.
+#[derive(Clone, Copy)]
+pub struct LazyLimiter {
+    declared: &'static Declared<Limiter>,
+}
+
+/// A [`KeyedLimiter`] in a `static`, made by [`limiter!(keyed, ..)`](crate::limiter) and started with its first use.
+///
+/// Several functions share it by `#[rate_limit(limiter = PATH, key = ..)]`; it is also a `KeyedLimiter` to call by hand.
+#[derive(Clone, Copy)]
+pub struct LazyKeyedLimiter {
+    declared: &'static Declared<KeyedLimiter>,
+}
+
+macro_rules! lazy {
+    ($Lazy:ident, $Limiter:ident) => {
+        impl $Lazy {
+            /// What `limiter!` expands to.
+            #[doc(hidden)]
+            #[must_use]
+            pub const fn of(declared: &'static Declared<$Limiter>) -> Self {
+                Self { declared }
+            }
+        }
+
+        impl Deref for $Lazy {
+            type Target = $Limiter;
+
+            fn deref(&self) -> &$Limiter {
+                self.declared.limiter()
+            }
+        }
+
+        impl std::fmt::Debug for $Lazy {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_tuple(stringify!($Lazy)).field(&**self).finish()
+            }
+        }
+    };
+}
+
+lazy!(LazyLimiter, Limiter);
+lazy!(LazyKeyedLimiter, KeyedLimiter);

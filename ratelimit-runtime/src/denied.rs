@@ -1,0 +1,144 @@
+//! What a denied call is told.
+
+use std::{error::Error, fmt, sync::Arc, time::Duration};
+
+use ratelimit_spec::LimitSpec;
+
+/// A call was denied by a limit, and nothing was charged.
+///
+/// As text it says which limit denied and when to come back: ``rate limit `login` (5/1m) exceeded; retry in 12.5s``.
+/// Making, cloning and dropping one allocates nothing.
+///
+/// ```
+/// use std::time::Duration;
+/// use ratelimit_runtime::{LimitSpec, Limiter, Reason};
+///
+/// let limiter = Limiter::new(LimitSpec::new(1, Duration::from_secs(60)))?.with_name("login");
+/// assert!(limiter.try_acquire().is_ok());
+/// let limited = limiter.try_acquire().unwrap_err();
+/// assert_eq!(limited.name(), "login");
+/// assert_eq!(limited.reason(), Reason::Exceeded);
+/// assert!(limited.retry_after().unwrap() > Duration::from_secs(59));
+/// # Ok::<(), ratelimit_runtime::SpecError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RateLimited {
+    pub(crate) name: Name,
+    pub(crate) reason: Reason,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) limit: LimitSpec,
+    pub(crate) remaining: u32,
+}
+
+/// Why a call was denied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The limit is used up for now.
+    Exceeded,
+    /// The call costs more than the limit could ever hold: it can never be admitted.
+    CostExceedsCapacity,
+    /// The call's turn would not have come, or did not come, within the time that it may wait.
+    WaitTooLong,
+    /// As many calls as allowed wait in line already.
+    QueueFull,
+    /// The store that holds the budget does not answer, and its policy then is to deny.
+    StoreUnavailable,
+}
+
+impl RateLimited {
+    /// The name of the limit that denied: of several, the one that frees last.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// Why it denied.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// How long from the decision until the call would be admitted: exact for [`Reason::Exceeded`], if nothing else
+    /// happens; for [`Reason::WaitTooLong`] and [`Reason::QueueFull`] until it could be admitted behind those in line.
+    ///
+    /// `None` if no time can be given: the call costs more than the limit can hold, `max` is 0, or a store is down.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// The limit as it was in force.
+    #[must_use]
+    pub fn limit(&self) -> &LimitSpec {
+        &self.limit
+    }
+
+    /// Permits that were left: more than none if the call asked for more than that.
+    #[must_use]
+    pub fn remaining(&self) -> u32 {
+        self.remaining
+    }
+
+    /// The user gave the name; else it is a path in their code, which is not for the outside.
+    #[cfg_attr(not(feature = "axum"), expect(dead_code, reason = "only answers to the outside ask"))]
+    pub(crate) fn named_explicitly(&self) -> bool {
+        self.name.explicit
+    }
+}
+
+impl fmt::Display for RateLimited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, limit) = (self.name(), &self.limit);
+        match self.reason {
+            Reason::Exceeded => write!(f, "rate limit `{name}` ({limit}) exceeded")?,
+            Reason::CostExceedsCapacity => {
+                return write!(f, "the call costs more than rate limit `{name}` ({limit}) can ever admit");
+            }
+            Reason::WaitTooLong => {
+                write!(f, "rate limit `{name}` ({limit}) would not admit the call in time")?;
+            }
+            Reason::QueueFull => write!(f, "too many calls wait for rate limit `{name}` ({limit})")?,
+            Reason::StoreUnavailable => {
+                write!(f, "the store of rate limit `{name}` ({limit}) is unavailable")?;
+            }
+        }
+        match self.retry_after {
+            Some(retry_after) => write!(f, "; retry in {retry_after:?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for RateLimited {}
+
+/// The name of a limit, shared by all denials that carry it.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    text: Text,
+    /// Chosen by the user, and not the path of a function.
+    pub(crate) explicit: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Text {
+    Static(&'static str),
+    Shared(Arc<str>),
+}
+
+impl Name {
+    pub(crate) const fn fixed(text: &'static str, explicit: bool) -> Self {
+        Self { text: Text::Static(text), explicit }
+    }
+
+    pub(crate) fn shared(text: &str, explicit: bool) -> Self {
+        Self { text: Text::Shared(text.into()), explicit }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        match &self.text {
+            Text::Static(text) => text,
+            Text::Shared(text) => text,
+        }
+    }
+}

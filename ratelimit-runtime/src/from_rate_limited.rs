@@ -1,0 +1,68 @@
+//! How a function's return type carries a denial.
+
+use std::{future::Future, pin::Pin};
+
+use crate::denied::RateLimited;
+
+/// A return type that can carry a denial: what an annotated function returns when its call is denied.
+///
+/// Implemented for `Result<T, E>` where `E: From<RateLimited>`, for `Option<T>` (`None`), for boxed futures of such types
+/// (a ready future, so functions rewritten by `async_trait` work), and under the feature `axum` for `Response`. Implement
+/// it for return types of your own:
+///
+/// ```
+/// use ratelimit_runtime::{FromRateLimited, RateLimited};
+///
+/// enum Answer {
+///     Found(String),
+///     Busy,
+/// }
+///
+/// impl FromRateLimited for Answer {
+///     fn from_rate_limited(_: RateLimited) -> Self {
+///         Answer::Busy
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a denied call cannot be returned as `{Self}`",
+    label = "this type cannot carry a denial",
+    note = "return `Result<_, E>` with `E: From<RateLimited>`",
+    note = "or add `fallback = |limited| ...` to say what a denied call returns",
+    note = "or add `wait`, so that the call waits for its turn instead",
+    note = "for `-> impl IntoResponse`, return `axum::response::Response` or a `Result` (feature `axum`)"
+)]
+pub trait FromRateLimited {
+    /// The value that a denied call returns.
+    fn from_rate_limited(limited: RateLimited) -> Self;
+}
+
+impl<T, E: From<RateLimited>> FromRateLimited for Result<T, E> {
+    fn from_rate_limited(limited: RateLimited) -> Self {
+        Err(limited.into())
+    }
+}
+
+impl<T> FromRateLimited for Option<T> {
+    fn from_rate_limited(_: RateLimited) -> Self {
+        None
+    }
+}
+
+impl<'a, T: FromRateLimited + 'a> FromRateLimited for Pin<Box<dyn Future<Output = T> + 'a>> {
+    fn from_rate_limited(limited: RateLimited) -> Self {
+        Box::pin(async { T::from_rate_limited(limited) })
+    }
+}
+
+impl<'a, T: FromRateLimited + 'a> FromRateLimited for Pin<Box<dyn Future<Output = T> + Send + 'a>> {
+    fn from_rate_limited(limited: RateLimited) -> Self {
+        Box::pin(async { T::from_rate_limited(limited) })
+    }
+}
+
+impl<'a, T: FromRateLimited + 'a> FromRateLimited for Pin<Box<dyn Future<Output = T> + Send + Sync + 'a>> {
+    fn from_rate_limited(limited: RateLimited) -> Self {
+        Box::pin(async { T::from_rate_limited(limited) })
+    }
+}

@@ -1,0 +1,246 @@
+//! A limiter with a budget for every key.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use ratelimit_spec::{LimitSpec, SpecError};
+
+use crate::{
+    budget::Demand,
+    claim::{Claim, decide},
+    clock::{Clock, TimeSource},
+    denied::{Name, RateLimited},
+    key::{Key, RateLimitKey},
+    limit::Limit,
+    permit::Permit,
+    wait::{Terms, Waiting, block_on},
+};
+
+/// One budget for every distinct key.
+///
+/// A key is anything that implements [`RateLimitKey`]. Keys whose budget is full again are let go of, so memory follows
+/// the keys in use, up to [`with_max_keys`](Self::with_max_keys).
+///
+/// ```
+/// use std::time::Duration;
+/// use ratelimit_runtime::{KeyedLimiter, LimitSpec};
+///
+/// let per_user = KeyedLimiter::new(LimitSpec::new(1, Duration::from_secs(1)))?;
+/// assert!(per_user.try_acquire("alice").is_ok());
+/// assert!(per_user.try_acquire("alice").is_err());
+/// assert!(per_user.try_acquire("bob").is_ok());
+/// # Ok::<(), ratelimit_runtime::SpecError>(())
+/// ```
+pub struct KeyedLimiter {
+    limit: Arc<Limit>,
+    max_waiters: usize,
+}
+
+impl KeyedLimiter {
+    pub(crate) const DEFAULT_MAX_KEYS: usize = 1_000_000;
+
+    /// A limiter on the system's monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// If the limit [breaks a rule](LimitSpec::validate).
+    pub fn new(spec: LimitSpec) -> Result<Self, SpecError> {
+        Self::on(spec, TimeSource::System)
+    }
+
+    /// A limiter on a clock of your own: a [`ManualClock`](crate::ManualClock) in tests, say.
+    ///
+    /// # Errors
+    ///
+    /// If the limit [breaks a rule](LimitSpec::validate).
+    pub fn with_clock(spec: LimitSpec, clock: impl Clock) -> Result<Self, SpecError> {
+        Self::on(spec, TimeSource::Custom(Arc::new(clock)))
+    }
+
+    fn on(spec: LimitSpec, clock: TimeSource) -> Result<Self, SpecError> {
+        spec.validate()?;
+        Ok(Self::from_limit(Limit::keyed(Name::fixed("limiter", false), spec, clock, Self::DEFAULT_MAX_KEYS)))
+    }
+
+    pub(crate) fn from_limit(limit: Limit) -> Self {
+        Self { limit: Arc::new(limit), max_waiters: Terms::DEFAULT_MAX_WAITERS }
+    }
+
+    /// Gives the limiter a name, by which its denials tell what denied. Default: `limiter`.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        // Whatever else holds the limit borrows this limiter, and would have kept it from being moved here.
+        if let Some(limit) = Arc::get_mut(&mut self.limit) {
+            limit.name = Name::shared(name, true);
+        }
+        self
+    }
+
+    /// Sets how many calls may wait in line for one key; the next is denied at once. Default: 1024.
+    #[must_use]
+    pub fn with_max_waiters(self, max_waiters: usize) -> Self {
+        Self { max_waiters, ..self }
+    }
+
+    /// Sets how many keys have a budget of their own. Default: 1,000,000. Nothing is allocated ahead.
+    ///
+    /// With so many in use, further keys share 1024 overflow budgets of the same limit by their hash: they are limited
+    /// together then, never unlimited. A key that later gets a budget of its own starts with what the shared one has used.
+    #[must_use]
+    pub fn with_max_keys(self, max_keys: usize) -> Self {
+        self.limit.set_max_keys(max_keys);
+        self
+    }
+
+    /// Takes one permit of the key, now or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`RateLimited`] if none is left, or if others wait in line. Nothing is charged then.
+    pub fn try_acquire<K: RateLimitKey + ?Sized>(&self, key: &K) -> Result<Permit<'_>, RateLimited> {
+        self.try_acquire_n(key, 1)
+    }
+
+    /// Takes `cost` permits of the key, all or none, now or not at all. A cost of 0 only looks: it is always admitted.
+    ///
+    /// # Errors
+    ///
+    /// [`RateLimited`] if so many are not left, or if others wait in line. Nothing is charged then.
+    pub fn try_acquire_n<K: RateLimitKey + ?Sized>(
+        &self,
+        key: &K,
+        cost: u32,
+    ) -> Result<Permit<'_>, RateLimited> {
+        let mut claims = [self.claim(Key::of(key), cost)];
+        decide(&mut claims)?;
+        Ok(Permit::of(&claims))
+    }
+
+    /// Takes one permit of the key, and waits in line for it as long as it takes: first come, first served.
+    ///
+    /// # Errors
+    ///
+    /// [`RateLimited`] at once if too many wait already, or if the limit admits nothing (`max` is 0).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future at any point takes nothing and lets the next one in.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use ratelimit_runtime::{LimitSpec, KeyedLimiter};
+    /// # async fn call() {}
+    /// # async fn example(limiter: KeyedLimiter) -> Result<(), ratelimit_runtime::RateLimited> {
+    /// limiter.acquire("alice").await?;
+    /// call().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn acquire<K: RateLimitKey + ?Sized>(
+        &self,
+        key: &K,
+    ) -> impl Future<Output = Result<Permit<'_>, RateLimited>> + Send + use<'_, K> {
+        self.acquire_n(key, 1, None)
+    }
+
+    /// Takes `cost` permits of the key, all or none, and waits in line for them: at most `max_wait`, or as long as it takes.
+    ///
+    /// # Errors
+    ///
+    /// [`RateLimited`] at once if the call could not be admitted within `max_wait` behind those in line, if too many
+    /// wait already, or if the limit can never hold `cost` permits.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future at any point takes nothing and lets the next one in.
+    pub fn acquire_n<K: RateLimitKey + ?Sized>(
+        &self,
+        key: &K,
+        cost: u32,
+        max_wait: Option<Duration>,
+    ) -> impl Future<Output = Result<Permit<'_>, RateLimited>> + Send + use<'_, K> {
+        // Encoded now: the future neither borrows the key nor asks anything of its type.
+        self.waiting(Key::of(key), cost, max_wait)
+    }
+
+    /// [`acquire_n`](Self::acquire_n) for sync code: blocks the thread, in real time. Sync and async callers stand in one
+    /// line.
+    ///
+    /// # Errors
+    ///
+    /// As `acquire_n`.
+    pub fn acquire_blocking<K: RateLimitKey + ?Sized>(
+        &self,
+        key: &K,
+        cost: u32,
+        max_wait: Option<Duration>,
+    ) -> Result<Permit<'_>, RateLimited> {
+        block_on(self.waiting(Key::of(key), cost, max_wait))
+    }
+
+    /// Permits of the key left now. A key that was never seen has them all.
+    #[must_use]
+    pub fn remaining<K: RateLimitKey + ?Sized>(&self, key: &K) -> u32 {
+        self.limit.remaining(&Key::of(key))
+    }
+
+    /// Permits of the key in use now, that is in the window.
+    #[must_use]
+    pub fn used<K: RateLimitKey + ?Sized>(&self, key: &K) -> u32 {
+        self.limit.used(&Key::of(key))
+    }
+
+    /// Forgets every charge of every key. Those in line are admitted as far as there is room now.
+    pub fn reset(&self) {
+        self.limit.reset();
+    }
+
+    /// Forgets every charge of one key: to unlock one customer, say.
+    ///
+    /// If the key shares an overflow budget and there is no room for one of its own, the shared one is emptied.
+    pub fn reset_key<K: RateLimitKey + ?Sized>(&self, key: &K) {
+        self.limit.reset_key(&Key::of(key));
+    }
+
+    /// Keys that have a budget of their own now. Those whose budget is full again are let go of first.
+    #[must_use]
+    pub fn tracked_keys(&self) -> usize {
+        self.limit.tracked_keys()
+    }
+
+    /// Puts another limit in force at once, and keeps what has been used.
+    ///
+    /// Raising `max` never causes a denial; lowering it below what is used denies until that has aged. Those in line are
+    /// decided anew.
+    ///
+    /// # Errors
+    ///
+    /// If the limit [breaks a rule](LimitSpec::validate); then the one before stays in force.
+    pub fn set_spec(&self, spec: LimitSpec) -> Result<(), SpecError> {
+        self.limit.set_spec(spec)
+    }
+
+    /// The limit in force.
+    #[must_use]
+    pub fn spec(&self) -> LimitSpec {
+        self.limit.spec()
+    }
+
+    pub(crate) fn limit(&self) -> &Arc<Limit> {
+        &self.limit
+    }
+
+    fn claim(&self, key: Key, cost: u32) -> Claim<'_> {
+        Claim::new(&self.limit, key, Demand::new(cost))
+    }
+
+    fn waiting(&self, key: Key, cost: u32, at_most: Option<Duration>) -> Waiting<'_, 1> {
+        let terms = Terms { at_most, max_waiters: self.max_waiters, surely: false };
+        Waiting::new([self.claim(key, cost)], terms)
+    }
+}
+
+impl fmt::Debug for KeyedLimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.limit.describe(&mut f.debug_struct("KeyedLimiter")).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,167 @@
+//! One limit: its rules, its budgets, its clock, and what has come of its calls.
+
+use std::{
+    fmt::DebugStruct,
+    sync::{
+        Mutex,
+        atomic::{AtomicU8, Ordering::Relaxed},
+    },
+};
+
+use ratelimit_spec::{LimitSpec, Mode, SpecError};
+
+use crate::{
+    algorithm::Grain,
+    budget::Charge,
+    budgets::Budgets,
+    clock::TimeSource,
+    denied::Name,
+    key::Key,
+    rules::Rules,
+    stats::{Counters, Stats},
+    sync::lock,
+    table::Table,
+    wait,
+};
+
+/// What a limiter of either kind is made of.
+pub(crate) struct Limit {
+    pub(crate) name: Name,
+    pub(crate) clock: TimeSource,
+    pub(crate) budgets: Budgets,
+    pub(crate) counters: Counters,
+    /// Relaxed: a switch that guards no other memory. Calls under way may still go by the mode before.
+    mode: AtomicU8,
+    /// What is in force. Held while that changes, so that two changes never mix.
+    spec: Mutex<LimitSpec>,
+}
+
+impl Limit {
+    /// One budget. Expects a valid `spec`.
+    pub(crate) fn unkeyed(name: Name, spec: LimitSpec, clock: TimeSource) -> Self {
+        Self::new(name, spec, clock, Budgets::only(Rules::new(spec, Grain::Fine)))
+    }
+
+    /// A budget for every key. Expects a valid `spec`.
+    pub(crate) fn keyed(name: Name, spec: LimitSpec, clock: TimeSource, max_keys: usize) -> Self {
+        let table = Table::new(Rules::new(spec, Grain::Declared), max_keys);
+        Self::new(name, spec, clock, Budgets::Keyed(table))
+    }
+
+    fn new(name: Name, spec: LimitSpec, clock: TimeSource, budgets: Budgets) -> Self {
+        Self {
+            name,
+            clock,
+            budgets,
+            counters: Counters::default(),
+            mode: AtomicU8::new(Mode::Enforce as u8),
+            spec: Mutex::new(spec),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    pub(crate) fn set_max_keys(&self, max_keys: usize) {
+        if let Some(table) = self.budgets.table() {
+            table.set_max_keys(max_keys);
+        }
+    }
+
+    /// Keys that have a budget of their own now.
+    pub(crate) fn tracked_keys(&self) -> usize {
+        self.budgets.table().map_or(0, |table| table.tracked_keys(self.now()))
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    pub(crate) fn spec(&self) -> LimitSpec {
+        *lock(&self.spec)
+    }
+
+    pub(crate) fn set_spec(&self, spec: LimitSpec) -> Result<(), SpecError> {
+        spec.validate()?;
+        let now = self.now();
+        let mut current = lock(&self.spec);
+        self.budgets.set_rules(Rules::new(spec, self.budgets.grain()), now);
+        *current = spec;
+        drop(current);
+        wait::limit_changed(self, now);
+        Ok(())
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        match self.mode.load(Relaxed) {
+            mode if mode == Mode::Shadow as u8 => Mode::Shadow,
+            mode if mode == Mode::Off as u8 => Mode::Off,
+            _ => Mode::Enforce,
+        }
+    }
+
+    pub(crate) fn set_mode(&self, mode: Mode) {
+        self.mode.store(mode as u8, Relaxed);
+        if mode != Mode::Enforce {
+            wait::limit_released(self, mode, self.now());
+        }
+    }
+
+    /// Gives a charge back, and counts that as a refund if it still had something to give.
+    pub(crate) fn refund(&self, charge: &Charge) {
+        if self.undo(charge) > 0 {
+            self.counters.refunded();
+        }
+    }
+
+    /// Takes a charge back, and says how many permits that freed.
+    pub(crate) fn undo(&self, charge: &Charge) -> u32 {
+        if charge.cost == 0 {
+            return 0;
+        }
+        let now = self.now();
+        let refunded = self.budgets.refund(charge, now);
+        if refunded.queued {
+            wait::budget_emptied(self, charge.place, now);
+        }
+        refunded.permits
+    }
+
+    pub(crate) fn reset(&self) {
+        let now = self.now();
+        self.budgets.reset(now);
+        wait::limit_changed(self, now);
+    }
+
+    pub(crate) fn reset_key(&self, key: &Key) {
+        let now = self.now();
+        self.budgets.reset_key(key, now);
+        if let Some(place) = self.budgets.line_of(key) {
+            wait::budget_emptied(self, place, now);
+        }
+    }
+
+    pub(crate) fn used(&self, key: &Key) -> u32 {
+        self.budgets.look(key, self.now(), |rules, state, now| rules.plan.used(state, now))
+    }
+
+    pub(crate) fn remaining(&self, key: &Key) -> u32 {
+        self.budgets.look(key, self.now(), |rules, state, now| {
+            rules.spec.max().saturating_sub(rules.plan.used(state, now))
+        })
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        let overflowed = self.budgets.table().map_or(0, Table::overflowed);
+        self.counters.read(overflowed, self.tracked_keys() as u64)
+    }
+
+    /// Adds to a `Debug` what is the same for everything that is a limit.
+    pub(crate) fn describe<'a, 'b, 'c>(
+        &self,
+        debug: &'a mut DebugStruct<'b, 'c>,
+    ) -> &'a mut DebugStruct<'b, 'c> {
+        debug.field("name", &self.name()).field("spec", &self.spec()).field("mode", &self.mode())
+    }
+}

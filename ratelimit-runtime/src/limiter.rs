@@ -1,0 +1,206 @@
+//! A limiter with one budget.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use ratelimit_spec::{LimitSpec, SpecError};
+
+use crate::{
+    budget::Demand,
+    claim::{Claim, decide},
+    clock::{Clock, TimeSource},
+    denied::{Name, RateLimited},
+    key::Key,
+    limit::Limit,
+    permit::Permit,
+    wait::{Terms, Waiting, block_on},
+};
+
+/// One budget for all calls.
+///
+/// For a function of your own, `#[rate_limit]` is shorter; this is what it expands to, for limits that are made while
+/// running, or that guard something other than a function.
+///
+/// A decision takes one short lock. No clock, waker or other code of yours runs under it.
+///
+/// ```
+/// use std::time::Duration;
+/// use ratelimit_runtime::{LimitSpec, Limiter};
+///
+/// let limiter = Limiter::new(LimitSpec::new(100, Duration::from_secs(1)))?;
+/// match limiter.try_acquire() {
+///     Ok(permit) => println!("admitted, {} more", permit.remaining()),
+///     Err(limited) => println!("{limited}"),
+/// }
+/// # Ok::<(), ratelimit_runtime::SpecError>(())
+/// ```
+pub struct Limiter {
+    limit: Arc<Limit>,
+    max_waiters: usize,
+}
+
+impl Limiter {
+    /// A limiter on the system's monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// If the limit [breaks a rule](LimitSpec::validate).
+    pub fn new(spec: LimitSpec) -> Result<Self, SpecError> {
+        Self::on(spec, TimeSource::System)
+    }
+
+    /// A limiter on a clock of your own: a [`ManualClock`](crate::ManualClock) in tests, say.
+    ///
+    /// # Errors
+    ///
+    /// If the limit [breaks a rule](LimitSpec::validate).
+    pub fn with_clock(spec: LimitSpec, clock: impl Clock) -> Result<Self, SpecError> {
+        Self::on(spec, TimeSource::Custom(Arc::new(clock)))
+    }
+
+    fn on(spec: LimitSpec, clock: TimeSource) -> Result<Self, SpecError> {
+        spec.validate()?;
+        Ok(Self::from_limit(Limit::unkeyed(Name::fixed("limiter", false), spec, clock)))
+    }
+
+    pub(crate) fn from_limit(limit: Limit) -> Self {
+        Self { limit: Arc::new(limit), max_waiters: Terms::DEFAULT_MAX_WAITERS }
+    }
+
+    /// Gives the limiter a name, by which its denials tell what denied. Default: `limiter`.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        // Whatever else holds the limit borrows this limiter, and would have kept it from being moved here.
+        if let Some(limit) = Arc::get_mut(&mut self.limit) {
+            limit.name = Name::shared(name, true);
+        }
+        self
+    }
+
+    /// Sets how many calls may wait in line; the next is denied at once. Default: 1024.
+    #[must_use]
+    pub fn with_max_waiters(self, max_waiters: usize) -> Self {
+        Self { max_waiters, ..self }
+    }
+
+    /// Takes one permit, now or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`RateLimited`] if none is left, or if others wait in line. Nothing is charged then.
+    pub fn try_acquire(&self) -> Result<Permit<'_>, RateLimited> {
+        self.try_acquire_n(1)
+    }
+
+    /// Takes `cost` permits, all or none, now or not at all. A cost of 0 only looks: it is always admitted.
+    ///
+    /// # Errors
+    ///
+    /// [`RateLimited`] if so many are not left, or if others wait in line. Nothing is charged then.
+    pub fn try_acquire_n(&self, cost: u32) -> Result<Permit<'_>, RateLimited> {
+        let mut claims = [self.claim(cost)];
+        decide(&mut claims)?;
+        Ok(Permit::of(&claims))
+    }
+
+    /// Takes one permit, and waits in line for it as long as it takes: first come, first served.
+    ///
+    /// # Errors
+    ///
+    /// [`RateLimited`] at once if too many wait already, or if the limit admits nothing (`max` is 0).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future at any point takes nothing and lets the next one in.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use ratelimit_runtime::{LimitSpec, Limiter};
+    /// # async fn call() {}
+    /// # async fn example(limiter: Limiter) -> Result<(), ratelimit_runtime::RateLimited> {
+    /// limiter.acquire().await?;
+    /// call().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn acquire(&self) -> Result<Permit<'_>, RateLimited> {
+        self.acquire_n(1, None).await
+    }
+
+    /// Takes `cost` permits, all or none, and waits in line for them: at most `max_wait`, or as long as it takes.
+    ///
+    /// # Errors
+    ///
+    /// [`RateLimited`] at once if the call could not be admitted within `max_wait` behind those in line, if too many
+    /// wait already, or if the limit can never hold `cost` permits.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future at any point takes nothing and lets the next one in.
+    pub async fn acquire_n(&self, cost: u32, max_wait: Option<Duration>) -> Result<Permit<'_>, RateLimited> {
+        self.waiting(cost, max_wait).await
+    }
+
+    /// [`acquire_n`](Self::acquire_n) for sync code: blocks the thread, in real time. Sync and async callers stand in one
+    /// line.
+    ///
+    /// # Errors
+    ///
+    /// As `acquire_n`.
+    pub fn acquire_blocking(&self, cost: u32, max_wait: Option<Duration>) -> Result<Permit<'_>, RateLimited> {
+        block_on(self.waiting(cost, max_wait))
+    }
+
+    /// Permits left now.
+    #[must_use]
+    pub fn remaining(&self) -> u32 {
+        self.limit.remaining(&Key::NONE)
+    }
+
+    /// Permits in use now, that is in the window.
+    #[must_use]
+    pub fn used(&self) -> u32 {
+        self.limit.used(&Key::NONE)
+    }
+
+    /// Forgets every charge. Those in line are admitted as far as there is room now.
+    pub fn reset(&self) {
+        self.limit.reset();
+    }
+
+    /// Puts another limit in force at once, and keeps what has been used.
+    ///
+    /// Raising `max` never causes a denial; lowering it below what is used denies until that has aged. Those in line are
+    /// decided anew.
+    ///
+    /// # Errors
+    ///
+    /// If the limit [breaks a rule](LimitSpec::validate); then the one before stays in force.
+    pub fn set_spec(&self, spec: LimitSpec) -> Result<(), SpecError> {
+        self.limit.set_spec(spec)
+    }
+
+    /// The limit in force.
+    #[must_use]
+    pub fn spec(&self) -> LimitSpec {
+        self.limit.spec()
+    }
+
+    pub(crate) fn limit(&self) -> &Arc<Limit> {
+        &self.limit
+    }
+
+    fn claim(&self, cost: u32) -> Claim<'_> {
+        Claim::new(&self.limit, Key::NONE, Demand::new(cost))
+    }
+
+    fn waiting(&self, cost: u32, at_most: Option<Duration>) -> Waiting<'_, 1> {
+        let terms = Terms { at_most, max_waiters: self.max_waiters, surely: false };
+        Waiting::new([self.claim(cost)], terms)
+    }
+}
+
+impl fmt::Debug for Limiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.limit.describe(&mut f.debug_struct("Limiter")).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,238 @@
+//! What the attribute expands to.
+
+use std::time::Duration;
+
+pub use inventory;
+
+use crate::{LazyKeyedLimiter, LazyLimiter, Permit, RateLimitKey, RateLimited};
+use crate::{
+    budget::Demand,
+    claim::decide,
+    keyed::KeyedLimiter,
+    limiter::Limiter,
+    wait::{Terms, Waiting, block_on},
+};
+pub use crate::{claim::Claim, declared::Declared, key::Key, registry::Registered};
+
+/// Encodes a key. What is left borrows nothing.
+#[must_use]
+pub fn key<K: RateLimitKey + ?Sized>(key: &K) -> Key {
+    Key::of(key)
+}
+
+/// What one call asks of one limit. `K` is [`Key`] or [`NoKey`].
+#[derive(Clone, Copy)]
+pub struct Ask<K> {
+    /// `None`: `when` was `false`.
+    demand: Option<(K, Demand)>,
+}
+
+/// The key of calls that have none.
+#[derive(Clone, Copy)]
+pub struct NoKey;
+
+impl Ask<NoKey> {
+    /// A call without a key.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "part of an expansion, not of an interface")]
+    pub fn new() -> Self {
+        Self { demand: Some((NoKey, Demand::new(1))) }
+    }
+}
+
+impl Ask<Key> {
+    /// A call with a key.
+    #[must_use]
+    pub fn of(key: Key) -> Self {
+        Self { demand: Some((key, Demand::new(1))) }
+    }
+}
+
+impl<K> Ask<K> {
+    /// A call that is not limited.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self { demand: None }
+    }
+
+    /// Permits that the call takes; 1 unless said otherwise.
+    #[must_use]
+    pub fn cost(self, cost: u32) -> Self {
+        self.with(|demand| demand.cost = cost)
+    }
+
+    /// The call's own `max`.
+    #[must_use]
+    pub fn max(self, max: u32) -> Self {
+        self.with(|demand| demand.max = Some(max))
+    }
+
+    /// The share of the budget that the call may use.
+    #[must_use]
+    pub fn share(self, share: f64) -> Self {
+        self.with(|demand| demand.share = share)
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut Demand)) -> Self {
+        if let Some((_, demand)) = &mut self.demand {
+            set(demand);
+        }
+        self
+    }
+}
+
+/// A limiter that a call with such a key, or without one, can ask.
+#[diagnostic::on_unimplemented(
+    message = "this limiter and this call do not agree about a `key`",
+    label = "asked with a key it does not take, or without the key it needs",
+    note = "a limiter made by `limiter!(keyed, ...)` needs `key = ...` on the attribute",
+    note = "one made without `keyed` takes no `key`"
+)]
+pub trait Takes<K> {
+    /// Joins the limiter and what is asked of it.
+    fn claim(&'static self, ask: Ask<K>) -> Claim<'static>;
+}
+
+impl Takes<NoKey> for Limiter {
+    fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
+        match ask.demand {
+            Some((NoKey, demand)) => Claim::new(self.limit(), Key::NONE, demand),
+            None => Claim::unlimited(self.limit()),
+        }
+    }
+}
+
+impl Takes<Key> for KeyedLimiter {
+    fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
+        match ask.demand {
+            Some((key, demand)) => Claim::new(self.limit(), key, demand),
+            None => Claim::unlimited(self.limit()),
+        }
+    }
+}
+
+impl Takes<NoKey> for Declared<Limiter> {
+    fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
+        self.limiter().claim(ask)
+    }
+}
+
+impl Takes<Key> for Declared<KeyedLimiter> {
+    fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
+        self.limiter().claim(ask)
+    }
+}
+
+impl Takes<NoKey> for LazyLimiter {
+    fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
+        (**self).claim(ask)
+    }
+}
+
+impl Takes<Key> for LazyKeyedLimiter {
+    fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
+        (**self).claim(ask)
+    }
+}
+
+/// Joins a limiter and what is asked of it.
+#[must_use]
+pub fn claim<S: Takes<K> + ?Sized, K>(source: &'static S, ask: Ask<K>) -> Claim<'static> {
+    source.claim(ask)
+}
+
+/// Decides about a call.
+///
+/// # Errors
+///
+/// If a limit denies it; then none is charged.
+pub fn check<const N: usize>(mut claims: [Claim<'static>; N]) -> Result<(), RateLimited> {
+    decide(&mut claims)
+}
+
+/// Decides about a call that wants its permit.
+///
+/// # Errors
+///
+/// If a limit denies it; then none is charged.
+pub fn admit<const N: usize>(mut claims: [Claim<'static>; N]) -> Result<Permit<'static>, RateLimited> {
+    decide(&mut claims)?;
+    Ok(Permit::of(&claims))
+}
+
+/// How a call waits.
+#[derive(Clone, Copy)]
+pub struct Wait {
+    terms: Terms,
+}
+
+impl Wait {
+    /// As long as it takes, in a line of at most 1024.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "part of an expansion, not of an interface")]
+    pub fn new() -> Self {
+        let max_waiters = Terms::DEFAULT_MAX_WAITERS;
+        Self { terms: Terms { at_most: None, max_waiters, surely: false } }
+    }
+
+    /// The longest wait.
+    #[must_use]
+    pub fn at_most(mut self, at_most: Duration) -> Self {
+        self.terms.at_most = Some(at_most);
+        self
+    }
+
+    /// The longest line.
+    #[must_use]
+    pub fn max_waiters(mut self, max_waiters: u32) -> Self {
+        self.terms.max_waiters = max_waiters as usize;
+        self
+    }
+
+    /// Any line, and what would be a denial waits as well.
+    fn surely() -> Self {
+        Self { terms: Terms { at_most: None, max_waiters: usize::MAX, surely: true } }
+    }
+}
+
+/// Waits for a call's turn.
+///
+/// # Errors
+///
+/// If it would not come in time, or the line is too long.
+pub async fn wait<const N: usize>(
+    claims: [Claim<'static>; N],
+    wait: Wait,
+) -> Result<Permit<'static>, RateLimited> {
+    Waiting::new(claims, wait.terms).await
+}
+
+/// Waits for the turn of a call that cannot be denied.
+pub async fn wait_surely<const N: usize>(claims: [Claim<'static>; N]) -> Permit<'static> {
+    // Such a call is never denied, so the permit without a charge is never used.
+    wait(claims, Wait::surely()).await.unwrap_or_else(|_| unlimited_permit())
+}
+
+/// Waits for a call's turn, and blocks the thread until then.
+///
+/// # Errors
+///
+/// If it would not come in time, or the line is too long.
+pub fn wait_blocking<const N: usize>(
+    claims: [Claim<'static>; N],
+    wait: Wait,
+) -> Result<Permit<'static>, RateLimited> {
+    block_on(Waiting::new(claims, wait.terms))
+}
+
+/// Waits for the turn of a call that cannot be denied, and blocks the thread until then.
+#[must_use]
+pub fn wait_blocking_surely<const N: usize>(claims: [Claim<'static>; N]) -> Permit<'static> {
+    wait_blocking(claims, Wait::surely()).unwrap_or_else(|_| unlimited_permit())
+}
+
+/// A permit for a function whose attribute has errors: its body gives no second one.
+#[must_use]
+pub fn unlimited_permit() -> Permit<'static> {
+    Permit::unlimited()
+}

@@ -1,0 +1,288 @@
+//! A budget for every key, within bounds.
+//!
+//! At most `max_keys` keys have a budget of their own; one whose budget is full again makes room. Keys beyond that
+//! share 1024 overflow budgets by their hash, and a key that later gets its own starts with what its shared one has
+//! used, so that the move gives nobody more.
+//!
+//! Memory follows the keys. There is no background thread: whoever brings a new key lets go of some that are done.
+
+mod overflow;
+mod room;
+mod shard;
+
+use std::{
+    hash::BuildHasher,
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use foldhash::quality::RandomState;
+
+use self::{
+    overflow::OVERFLOW_PER_SHARD,
+    room::{Reservation, Room},
+    shard::{Shard, Slot},
+};
+use crate::{
+    algorithm::State,
+    budget::{Budget, Charge, Demand, Place, Refusal},
+    key::Key,
+    rules::Rules,
+    sync::lock,
+};
+
+const SHARDS: usize = 64;
+
+/// Old keys that a new one lets go of at most: more than one, so that a table shrinks while keys come and go.
+const RECLAIMED_PER_NEW_KEY: usize = 2;
+
+pub(crate) struct Table {
+    hasher: RandomState,
+    shards: Box<[Mutex<Shard>]>,
+    room: Room,
+    /// No budget of a key is full again before this instant. Relaxed: a hint, and a stale one costs a look at all
+    /// shards, or sends one new key to an overflow budget.
+    nothing_due_before: AtomicU64,
+    /// Relaxed: a statistic.
+    overflowed: AtomicU64,
+}
+
+/// Where the calls of a key are decided.
+enum Seat<'a> {
+    Own(Slot),
+    /// There is room for a budget of its own.
+    New(Reservation<'a>),
+    /// One that it shares.
+    Overflow,
+}
+
+impl Table {
+    pub(crate) fn new(rules: Rules, max_keys: usize) -> Self {
+        let rules = Arc::new(rules);
+        Self {
+            hasher: RandomState::default(),
+            shards: (0..SHARDS).map(|number| Mutex::new(Shard::new(number, rules.clone()))).collect(),
+            room: Room::new(max_keys),
+            nothing_due_before: AtomicU64::new(0),
+            overflowed: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn set_max_keys(&self, max_keys: usize) {
+        self.room.set_max_keys(max_keys);
+    }
+
+    /// Keys that have a budget of their own and are not full again.
+    pub(crate) fn tracked_keys(&self, now: u64) -> usize {
+        self.reclaim(now);
+        self.room.tracked()
+    }
+
+    /// Calls that an overflow budget decided.
+    pub(crate) fn overflowed(&self) -> u64 {
+        self.overflowed.load(Relaxed)
+    }
+
+    pub(crate) fn charge(&self, key: &Key, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
+        let hash = self.hash(key);
+        if demand.cost == 0 {
+            let shard = lock(self.shard(hash));
+            let mut copy = Budget::new(shard.look(hash, key).clone(), 0);
+            return copy.charge(shard.rules(), shard.clamp(now), Place::Own(*key), demand);
+        }
+        let (mut shard, now, seat) = self.enter(hash, key, now);
+        match seat {
+            Seat::Own(slot) => {
+                shard.act(slot, |rules, budget| budget.charge(rules, now, Place::Own(*key), demand))
+            }
+            Seat::New(reservation) => {
+                let mut budget = shard.new_budget(hash);
+                let charge = budget.charge(shard.rules(), now, Place::Own(*key), demand)?;
+                shard.insert(reservation, hash, *key, budget, now);
+                Ok(charge)
+            }
+            Seat::Overflow => {
+                self.overflowed.fetch_add(1, Relaxed);
+                let number = shard.overflow_number(hash);
+                let place = Place::Overflow(number);
+                shard.act_on_overflow(number, |rules, budget| budget.charge(rules, now, place, demand))
+            }
+        }
+    }
+
+    /// Bars the budget of `key` to all but those who will stand in line for it.
+    pub(crate) fn open_line(&self, key: &Key, now: u64) -> Place {
+        let hash = self.hash(key);
+        let (mut shard, now, seat) = self.enter(hash, key, now);
+        match seat {
+            Seat::Own(slot) => {
+                shard.act(slot, |_, budget| budget.set_queued(true));
+                Place::Own(*key)
+            }
+            Seat::New(reservation) => {
+                let mut budget = shard.new_budget(hash);
+                budget.set_queued(true);
+                shard.insert(reservation, hash, *key, budget, now);
+                Place::Own(*key)
+            }
+            Seat::Overflow => {
+                let number = shard.overflow_number(hash);
+                shard.act_on_overflow(number, |_, budget| budget.set_queued(true));
+                Place::Overflow(number)
+            }
+        }
+    }
+
+    /// Locks the shard of `key` and finds its seat.
+    fn enter(&self, hash: u64, key: &Key, now: u64) -> (MutexGuard<'_, Shard>, u64, Seat<'_>) {
+        let mut searched = false;
+        loop {
+            let mut shard = lock(self.shard(hash));
+            let now = shard.tick(now);
+            if let Some(slot) = shard.find(hash, key) {
+                return (shard, now, Seat::Own(slot));
+            }
+            // Who would start with a shared budget that has a line stands in that line.
+            if shard.overflow_is_queued(hash) {
+                return (shard, now, Seat::Overflow);
+            }
+            shard.reclaim(now, RECLAIMED_PER_NEW_KEY, &self.room);
+            if let Some(reservation) = self.room.reserve() {
+                return (shard, now, Seat::New(reservation));
+            }
+            if searched || self.nothing_due_before.load(Relaxed) > now {
+                return (shard, now, Seat::Overflow);
+            }
+            drop(shard);
+            self.reclaim(now);
+            searched = true;
+        }
+    }
+
+    /// Lets go of every key whose budget is full again.
+    fn reclaim(&self, now: u64) {
+        let mut next = u64::MAX;
+        for shard in &self.shards {
+            let mut shard = lock(shard);
+            let now = shard.tick(now);
+            shard.reclaim(now, usize::MAX, &self.room);
+            next = next.min(shard.next_due(now));
+        }
+        self.nothing_due_before.store(next, Relaxed);
+    }
+
+    /// Acts on the budget at `place`, if it is still there, and lets go of it if it is then as good as new.
+    pub(crate) fn at<R>(
+        &self,
+        place: Place,
+        now: u64,
+        act: impl FnOnce(&Rules, u64, &mut Budget) -> R,
+    ) -> Option<R> {
+        match place {
+            Place::Only => None,
+            Place::Own(key) => {
+                let hash = self.hash(&key);
+                let mut shard = lock(self.shard(hash));
+                let now = shard.tick(now);
+                let slot = shard.find(hash, &key)?;
+                let result = shard.act(slot, |rules, budget| act(rules, now, budget));
+                shard.emptied(slot, now, &self.room);
+                Some(result)
+            }
+            Place::Overflow(number) => {
+                let mut shard = lock(self.shard_of_overflow(number));
+                let now = shard.tick(now);
+                Some(shard.act_on_overflow(number, |rules, budget| act(rules, now, budget)))
+            }
+        }
+    }
+
+    /// Looks at the budget that decides about `key`, without making one.
+    pub(crate) fn look<R>(&self, key: &Key, now: u64, look: impl FnOnce(&Rules, &State, u64) -> R) -> R {
+        let hash = self.hash(key);
+        let shard = lock(self.shard(hash));
+        look(shard.rules(), shard.look(hash, key), shard.clamp(now))
+    }
+
+    /// Where callers stand in line for `key`, if any do.
+    pub(crate) fn line_of(&self, key: &Key) -> Option<Place> {
+        let hash = self.hash(key);
+        let shard = lock(self.shard(hash));
+        match shard.own(hash, key) {
+            Some(own) => own.is_queued().then_some(Place::Own(*key)),
+            None => shard.overflow_is_queued(hash).then(|| Place::Overflow(shard.overflow_number(hash))),
+        }
+    }
+
+    /// A copy of the budget at `place`, and the rules it goes by.
+    pub(crate) fn copy(&self, place: Place) -> (Arc<Rules>, State) {
+        match place {
+            Place::Only => self.copy(Place::Own(Key::NONE)),
+            Place::Own(key) => {
+                let hash = self.hash(&key);
+                let shard = lock(self.shard(hash));
+                (shard.rules().clone(), shard.look(hash, &key).clone())
+            }
+            Place::Overflow(number) => {
+                let mut shard = lock(self.shard_of_overflow(number));
+                let state = shard.act_on_overflow(number, |_, budget| budget.state().clone());
+                (shard.rules().clone(), state)
+            }
+        }
+    }
+
+    pub(crate) fn reset(&self, now: u64) {
+        for shard in &self.shards {
+            let mut shard = lock(shard);
+            let now = shard.tick(now);
+            shard.reset(now, &self.room);
+        }
+    }
+
+    /// Forgets what one key has used. Where it shares an overflow budget and there is no room for its own, that is
+    /// emptied, for all who share it: whoever asks for this wants the key to be served.
+    pub(crate) fn reset_key(&self, key: &Key, now: u64) {
+        let hash = self.hash(key);
+        let (mut shard, now, seat) = self.enter(hash, key, now);
+        match seat {
+            Seat::Own(slot) => {
+                shard.renew(slot);
+                shard.emptied(slot, now, &self.room);
+            }
+            Seat::New(_) if shard.overflow_is_idle(hash, now) => {}
+            Seat::New(reservation) => {
+                let budget = shard.empty_budget();
+                shard.insert(reservation, hash, *key, budget, now);
+            }
+            Seat::Overflow => {
+                let number = shard.overflow_number(hash);
+                shard.act_on_overflow(number, |rules, budget| budget.renew(rules));
+            }
+        }
+    }
+
+    /// Puts other rules in force. Each budget changes under its lock, so every call is decided by old or new rules.
+    pub(crate) fn set_rules(&self, rules: &Arc<Rules>, now: u64) {
+        for shard in &self.shards {
+            let mut shard = lock(shard);
+            let now = shard.tick(now);
+            shard.set_rules(rules.clone(), now);
+        }
+        self.nothing_due_before.store(0, Relaxed);
+    }
+
+    fn hash(&self, key: &Key) -> u64 {
+        self.hasher.hash_one(key)
+    }
+
+    /// By other bits than those that place a key within its shard.
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+        &self.shards[(hash >> 32) as usize % SHARDS]
+    }
+
+    fn shard_of_overflow(&self, number: u16) -> &Mutex<Shard> {
+        &self.shards[usize::from(number) / OVERFLOW_PER_SHARD % SHARDS]
+    }
+}

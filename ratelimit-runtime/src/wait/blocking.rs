@@ -1,0 +1,41 @@
+//! Waiting in a sync function: the thread sleeps, in real time, and needs no other thread to go on.
+
+use std::{
+    sync::Arc,
+    task::{Wake, Waker},
+    thread::{self, Thread},
+    time::Duration,
+};
+
+use super::{Turn, Waiting};
+use crate::{denied::RateLimited, permit::Permit};
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Blocks this thread until the call is decided.
+pub(crate) fn block_on<const N: usize>(mut waiting: Waiting<'_, N>) -> Result<Permit<'_>, RateLimited> {
+    // Most calls are admitted at once, and then there is nobody to wake.
+    if let Some(decided) = waiting.decided_at_once() {
+        return decided;
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    loop {
+        match waiting.turn(&waker) {
+            Turn::Over(decided) => return decided,
+            Turn::Waits { now, at: Some(at) } if !waiting.wake_at(at, &waker) => {
+                thread::park_timeout(Duration::from_nanos(at.saturating_sub(now)));
+            }
+            Turn::Waits { .. } => thread::park(),
+        }
+    }
+}

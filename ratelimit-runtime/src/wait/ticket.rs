@@ -1,0 +1,208 @@
+//! A call that waits: one ticket, in line at every budget that it needs.
+
+use std::{sync::Arc, task::Waker, time::Duration};
+
+use smallvec::SmallVec;
+
+use super::line::LineId;
+use crate::{
+    budget::{Cause, Charge, Demand, Place},
+    claim::{Claim, Role},
+    denied::{RateLimited, Reason},
+    key::Key,
+    limit::Limit,
+};
+
+/// Orders all tickets of the process, and so all lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Number(pub(super) u64);
+
+pub(super) struct Ticket {
+    legs: SmallVec<[Leg; 1]>,
+    stands: SmallVec<[Stand; 1]>,
+    /// It cannot be denied.
+    pub(super) surely: bool,
+    /// It is of no use after this instant.
+    pub(super) deadline: Option<u64>,
+    /// When it will be admitted, as it looked when that was last worked out; `None`: no time can be given.
+    pub(super) forecast: Option<u64>,
+    /// When its budgets admit it, once it is first in line; `None`: not before something changes.
+    pub(super) ready_at: Option<u64>,
+    /// When its waiter will look again by itself; `None`: not at all.
+    pub(super) alarm: Option<u64>,
+    pub(super) waker: Option<Waker>,
+    pub(super) outcome: Option<Result<(), RateLimited>>,
+}
+
+/// One limit of the call, as [`Claim`] has it.
+struct Leg {
+    limit: Arc<Limit>,
+    key: Key,
+    demand: Demand,
+    role: Role,
+    /// Where it is enforced.
+    place: Option<Place>,
+    charge: Option<Charge>,
+}
+
+/// One line in which the ticket stands, and what all of its legs ask there.
+pub(super) struct Stand {
+    pub(super) limit: Arc<Limit>,
+    pub(super) key: Key,
+    pub(super) line: LineId,
+    pub(super) demand: Demand,
+}
+
+impl Ticket {
+    /// Opens a line at every budget that is enforced, so that nobody passes the ticket from now on.
+    pub(super) fn new(claims: &[Claim<'_>], surely: bool, deadline: Option<u64>, now: u64) -> Self {
+        let legs: SmallVec<[Leg; 1]> = claims.iter().map(|claim| Leg::new(claim, now)).collect();
+        let mut stands = SmallVec::<[Stand; 1]>::new();
+        for leg in &legs {
+            let Some(place) = leg.place else { continue };
+            let line = LineId::of(&leg.limit, place);
+            match stands.iter_mut().find(|stand| stand.line == line) {
+                Some(stand) => stand.demand = stand.demand.and(&leg.demand),
+                None => {
+                    stands.push(Stand { limit: leg.limit.clone(), key: leg.key, line, demand: leg.demand });
+                }
+            }
+        }
+        Self {
+            legs,
+            stands,
+            surely,
+            deadline,
+            forecast: None,
+            ready_at: None,
+            alarm: None,
+            waker: None,
+            outcome: None,
+        }
+    }
+
+    pub(super) fn stands(&self) -> &[Stand] {
+        &self.stands
+    }
+
+    pub(super) fn lines(&self) -> Vec<LineId> {
+        self.stands.iter().map(|stand| stand.line).collect()
+    }
+
+    /// Leaves all lines, and gives those it stood in.
+    pub(super) fn leave(&mut self) -> Vec<LineId> {
+        let lines = self.lines();
+        self.stands.clear();
+        lines
+    }
+
+    /// Why it is of no use to wait until the forecast, if it is not.
+    pub(super) fn waits_in_vain(&self, forecast: Option<u64>) -> Option<Reason> {
+        if self.surely {
+            return None;
+        }
+        if self.stands.iter().any(Stand::can_never_be_admitted) {
+            return Some(Reason::CostExceedsCapacity);
+        }
+        let in_time = self.deadline.is_none_or(|deadline| forecast.is_some_and(|at| at <= deadline));
+        (!in_time).then_some(Reason::WaitTooLong)
+    }
+
+    /// The denial that it comes to, by the limit that frees last.
+    pub(super) fn denial(&self, reason: Reason, ready_at: Option<u64>, now: u64) -> Option<RateLimited> {
+        let ready_at_of = |stand: &Stand| stand.limit.budgets.ready_at(stand.line.place, now, &stand.demand);
+        // Never is later than any time.
+        let last = self.stands.iter().max_by_key(|stand| ready_at_of(stand).unwrap_or(u64::MAX))?;
+        Some(last.denial(reason, ready_at, now))
+    }
+
+    /// Charges every budget at which it is first in line, or none.
+    pub(super) fn charge(&mut self, now: u64) -> Result<(), Cause> {
+        for number in 0..self.legs.len() {
+            if let Err(cause) = self.legs[number].charge(now) {
+                self.legs[..number].iter_mut().for_each(|leg| _ = leg.undo(now));
+                return Err(cause);
+            }
+        }
+        for leg in self.legs.iter_mut().filter(|leg| leg.role == Role::Shadow) {
+            leg.charge = leg.limit.budgets.charge(&leg.key, now, &leg.demand).ok();
+        }
+        Ok(())
+    }
+
+    /// Takes back what was charged, and gives the lines that may move on by that.
+    pub(super) fn undo(&mut self, now: u64) -> Vec<LineId> {
+        self.legs.iter_mut().filter_map(|leg| leg.undo(now)).collect()
+    }
+
+    /// The first instant at which every budget admits it; `None`: not before something changes.
+    pub(super) fn admissible_at(&self, now: u64) -> Option<u64> {
+        self.stands.iter().try_fold(now, |latest, stand| {
+            let ready_at = stand.limit.budgets.ready_at(stand.line.place, now, &stand.demand)?;
+            Some(latest.max(ready_at))
+        })
+    }
+
+    /// The limit of a line is enforced no more: the ticket is not in it any longer.
+    pub(super) fn release(&mut self, line: LineId, role: Role) {
+        self.stands.retain(|stand| stand.line != line);
+        for leg in self.legs.iter_mut().filter(|leg| leg.line() == Some(line)) {
+            (leg.role, leg.place) = (role, None);
+        }
+    }
+
+    /// Tells the call how each of its limits took part, and what it was charged.
+    pub(super) fn hand_over(&self, claims: &mut [Claim<'_>]) {
+        for (claim, leg) in claims.iter_mut().zip(&self.legs) {
+            claim.role = leg.role;
+            claim.charge = leg.charge;
+        }
+    }
+}
+
+impl Stand {
+    pub(super) fn can_never_be_admitted(&self) -> bool {
+        self.demand.cost > self.demand.capacity(&self.limit.spec())
+    }
+
+    pub(super) fn denial(&self, reason: Reason, ready_at: Option<u64>, now: u64) -> RateLimited {
+        self.limit.counters.denied();
+        let (limit, remaining) = self.limit.budgets.look(&self.key, now, |rules, state, now| {
+            let used = rules.plan.used(state, now);
+            (rules.spec, self.demand.capacity(&rules.spec).saturating_sub(used))
+        });
+        let retry_after = match reason {
+            Reason::CostExceedsCapacity => None,
+            _ => ready_at.map(|ready_at| Duration::from_nanos(ready_at.saturating_sub(now))),
+        };
+        RateLimited { name: self.limit.name.clone(), reason, retry_after, limit, remaining }
+    }
+}
+
+impl Leg {
+    fn new(claim: &Claim<'_>, now: u64) -> Self {
+        let Claim { limit, key, demand, role, .. } = claim;
+        let place = (*role == Role::Enforced).then(|| limit.budgets.open_line(key, now));
+        Self { limit: Arc::clone(limit), key: *key, demand: *demand, role: *role, place, charge: None }
+    }
+
+    fn line(&self) -> Option<LineId> {
+        self.place.map(|place| LineId::of(&self.limit, place))
+    }
+
+    fn charge(&mut self, now: u64) -> Result<(), Cause> {
+        let Some(place) = self.place else { return Ok(()) };
+        match self.limit.budgets.charge_first(place, now, &self.demand) {
+            Some(Ok(charge)) => self.charge = Some(charge),
+            Some(Err(refusal)) => return Err(refusal.cause),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn undo(&mut self, now: u64) -> Option<LineId> {
+        let charge = self.charge.take()?;
+        let refunded = self.limit.budgets.refund(&charge, now);
+        refunded.queued.then(|| LineId::of(&self.limit, charge.place))
+    }
+}
