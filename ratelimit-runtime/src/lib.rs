@@ -8,6 +8,8 @@ mod clock;
 mod declared;
 mod denied;
 mod from_rate_limited;
+#[cfg(feature = "axum")]
+pub mod http;
 mod key;
 mod keyed;
 mod limit;
