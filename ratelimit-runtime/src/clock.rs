@@ -6,6 +6,8 @@ mod system;
 use std::{sync::Arc, task::Waker, time::Duration};
 
 pub use self::manual::ManualClock;
+#[cfg(feature = "test-util")]
+pub(crate) use self::system::paused_by_tokio;
 use crate::algorithm::END_OF_TIME;
 
 /// A source of time for a limiter.

@@ -83,19 +83,14 @@ impl<L> Declared<L> {
 }
 
 impl Declared<Limiter> {
-    pub(crate) fn limiter(&self) -> &Limiter {
-        self.limiter.get_or_init(|| {
-            Limiter::from_limit(self.start(Limit::unkeyed(self.name(), self.spec, TimeSource::System)))
-        })
+    fn make(&self, clock: TimeSource) -> Limiter {
+        Limiter::from_limit(self.start(Limit::unkeyed(self.name(), self.spec, clock)))
     }
 }
 
 impl Declared<KeyedLimiter> {
-    pub(crate) fn limiter(&self) -> &KeyedLimiter {
-        self.limiter.get_or_init(|| {
-            let limit = Limit::keyed(self.name(), self.spec, TimeSource::System, self.max_keys);
-            KeyedLimiter::from_limit(self.start(limit))
-        })
+    fn make(&self, clock: TimeSource) -> KeyedLimiter {
+        KeyedLimiter::from_limit(self.start(Limit::keyed(self.name(), self.spec, clock, self.max_keys)))
     }
 }
 
@@ -108,6 +103,17 @@ pub(crate) trait Declaration: Sync {
 
 macro_rules! declaration_of {
     ($Limiter:ty) => {
+        impl Declared<$Limiter> {
+            /// The limiter, made with the first use; in an isolated test, the one that stands for it there.
+            pub(crate) fn limiter(&'static self) -> &'static $Limiter {
+                #[cfg(feature = "test-util")]
+                if let Some(isolated) = crate::test_util::isolated(self, |clock| self.make(clock)) {
+                    return isolated;
+                }
+                self.limiter.get_or_init(|| self.make(TimeSource::System))
+            }
+        }
+
         impl Declaration for Declared<$Limiter> {
             fn limit(&'static self) -> &'static Arc<Limit> {
                 self.limiter().limit()

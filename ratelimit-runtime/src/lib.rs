@@ -22,6 +22,8 @@ mod rules;
 mod stats;
 mod sync;
 mod table;
+#[cfg(feature = "test-util")]
+pub mod test_util;
 mod timer;
 mod wait;
 

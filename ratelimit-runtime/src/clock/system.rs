@@ -7,5 +7,31 @@ use super::nanos;
 /// Nanoseconds since the first call in this process.
 pub(super) fn now() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
-    nanos(START.get_or_init(Instant::now).elapsed())
+    let now = instant();
+    nanos(now.saturating_duration_since(*START.get_or_init(|| now)))
+}
+
+#[cfg(not(all(feature = "test-util", feature = "tokio")))]
+fn instant() -> Instant {
+    Instant::now()
+}
+
+/// Tokio's clock is the system's, unless a test has paused it.
+#[cfg(all(feature = "test-util", feature = "tokio"))]
+fn instant() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+/// The time of tokio's clock, if a test has paused it on this thread.
+#[cfg(all(feature = "test-util", feature = "tokio"))]
+pub(crate) fn paused_by_tokio() -> Option<Instant> {
+    let before = Instant::now();
+    let now = instant();
+    // Else it would have been read between the two.
+    (now < before || Instant::now() < now).then_some(now)
+}
+
+#[cfg(all(feature = "test-util", not(feature = "tokio")))]
+pub(crate) fn paused_by_tokio() -> Option<Instant> {
+    None
 }
