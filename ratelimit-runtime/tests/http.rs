@@ -153,3 +153,36 @@ fn an_error_of_status_and_text_says_when_to_retry_in_the_text() {
     let (_, text) = <(StatusCode, String)>::from(denial("0/1m", None, Duration::ZERO));
     assert_eq!(text, "more than the limit ever allows");
 }
+
+#[cfg(feature = "macros")]
+#[tokio::test]
+async fn a_denied_handler_answers_whichever_way_it_returns_a_response() {
+    use std::future::ready;
+
+    use ratelimit_runtime::rate_limit;
+
+    type Answer = Response;
+
+    #[rate_limit(rate = "1/h")]
+    async fn response(text: &'static str) -> Answer {
+        ready(text).await.into_response()
+    }
+    #[rate_limit(rate = "1/h")]
+    async fn result(text: &'static str) -> Result<Json<&'static str>, RateLimited> {
+        Ok(Json(ready(text).await))
+    }
+    #[rate_limit(rate = "1/h")]
+    async fn axum_result(text: &'static str) -> axum::response::Result<Json<&'static str>> {
+        Ok(Json(ready(text).await))
+    }
+    #[rate_limit(rate = "1/h")]
+    async fn status(text: &'static str) -> Result<&'static str, StatusCode> {
+        Ok(ready(text).await)
+    }
+    for expected in [StatusCode::OK, StatusCode::TOO_MANY_REQUESTS] {
+        assert_eq!(response("fine").await.status(), expected);
+        assert_eq!(result("fine").await.into_response().status(), expected);
+        assert_eq!(axum_result("fine").await.into_response().status(), expected);
+        assert_eq!(status("fine").await.into_response().status(), expected);
+    }
+}

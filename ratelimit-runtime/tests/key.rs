@@ -231,6 +231,69 @@ fn variants_are_told_by_name_and_by_their_parts() {
     );
 }
 
+#[cfg(feature = "macros")]
+mod derived {
+    use super::{Key, RateLimitKey};
+
+    #[derive(RateLimitKey)]
+    struct UserId(u64);
+
+    #[derive(RateLimitKey)]
+    struct Id<T>(T);
+
+    #[derive(RateLimitKey)]
+    struct Cell<'a> {
+        row: u8,
+        column: &'a str,
+    }
+
+    #[derive(RateLimitKey)]
+    struct Pair(u8, u8);
+
+    #[derive(RateLimitKey)]
+    struct Unit;
+
+    #[test]
+    fn a_struct_is_the_key_of_its_fields() {
+        one_key!(UserId(7), 7, Id(7u8), Id(Id(7)), Id(UserId(7)));
+        one_key!(Cell { row: 1, column: "a" }, ("a", 1));
+        one_key!(Pair(1, 2), (1, 2));
+        one_key!(Unit, ());
+        all_differ!(Pair(1, 2), Pair(2, 1), Id(Pair(2, 2)), UserId(2), Unit);
+    }
+
+    #[test]
+    fn the_order_in_the_source_is_no_part_of_the_key() {
+        mod other {
+            #[derive(super::RateLimitKey)]
+            pub(super) struct Cell {
+                pub(super) column: String,
+                pub(super) row: u64,
+            }
+            #[derive(super::RateLimitKey)]
+            pub(super) enum Plan {
+                Paid { unit: u8, seats: u8 },
+                Free,
+            }
+        }
+        #[derive(RateLimitKey)]
+        enum Plan {
+            Free,
+            Paid { seats: u8, unit: u8 },
+        }
+        one_key!(Cell { row: 1, column: "a" }, other::Cell { column: "a".to_owned(), row: 1 });
+        one_key!(Plan::Free, other::Plan::Free);
+        one_key!(Plan::Paid { seats: 1, unit: 2 }, other::Plan::Paid { unit: 2, seats: 1 });
+        all_differ!(
+            Plan::Free,
+            Plan::Paid { seats: 1, unit: 2 },
+            Plan::Paid { seats: 2, unit: 1 },
+            "Free",
+            (1, 2)
+        );
+    }
+}
+
 /// Any key there can be, where equal means the same value.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
