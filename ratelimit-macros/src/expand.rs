@@ -27,15 +27,18 @@ mod declared;
 mod denial;
 mod layout;
 mod returned;
+mod spans;
 mod wait;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ExprPath;
 
 use crate::check::{Limit, Source, Stack};
 use crate::function::Function;
 use crate::runtime::Runtime;
 use layout::Layout;
+use spans::ends;
 
 pub(crate) use declared::limiter;
 
@@ -78,9 +81,7 @@ fn claims(limits: &[Limit], runtime: &Runtime) -> TokenStream {
         let claim = numbered("claim", index, limits.len());
         statements.extend(ask::statements(&ask, &limit.ask, runtime));
         statements.extend(match &limit.source {
-            Source::Shared(limiter) => {
-                quote_spanned!(Span::mixed_site()=> let #claim = #runtime::__private::claim(&#limiter, #ask);)
-            }
+            Source::Shared(limiter) => shared_claim(&claim, limiter, &ask, limit.ask.key.is_some(), runtime),
             Source::Own(declaration) => {
                 let items = declared::items(declaration, runtime);
                 quote_spanned! {Span::mixed_site()=>
@@ -93,6 +94,23 @@ fn claims(limits: &[Limit], runtime: &Runtime) -> TokenStream {
         });
     }
     statements
+}
+
+/// `let claim = claim::<_, Key>(&LIMITER, ask);`. The type says whether there is a key: left to itself, the compiler would
+/// take it from the limiter, and call the key wrong.
+fn shared_claim(
+    claim: &Ident,
+    limiter: &ExprPath,
+    ask: &Ident,
+    keyed: bool,
+    runtime: &Runtime,
+) -> TokenStream {
+    let (first, last) = ends(limiter);
+    let runtime = runtime.at(first);
+    let key = Ident::new(if keyed { "Key" } else { "NoKey" }, first);
+    let mut value = quote_spanned!(first=> #runtime::__private::claim::<_, #runtime::__private::#key>);
+    value.extend(quote_spanned!(last=> (&#limiter, #ask)));
+    quote_spanned!(Span::mixed_site()=> let #claim = #value;)
 }
 
 /// A generated local: `claim`, or `claim_1` and so on where there are several.

@@ -105,12 +105,19 @@ impl Function {
     }
 
     /// The user's body, untouched, in a block of its own: a `use` in it cannot change what the generated code means, and
-    /// no lint takes its items for misplaced. The braces are generated ones, which no lint takes for needless.
+    /// no lint takes its items for misplaced.
     pub(crate) fn body_block(&self) -> TokenStream {
-        let span = Span::mixed_site().located_at(self.braces.span.join());
         let body = &self.body;
+        let braces = self.braces.span.join();
+        // A lint takes braces around a single expression for needless, unless they are generated.
+        let is_expression = !body.is_empty() && !has_semicolon(body);
+        let span = if is_expression { Span::mixed_site().located_at(braces) } else { braces };
         quote_spanned!(span=> { #body })
     }
+}
+
+fn has_semicolon(body: &TokenStream) -> bool {
+    body.clone().into_iter().any(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';'))
 }
 
 /// Splits the outer attributes off an item.

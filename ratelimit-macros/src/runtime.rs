@@ -1,6 +1,6 @@
 //! Where the runtime crate is, in the words of the one who uses it.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::Path;
 
@@ -28,10 +28,11 @@ impl Runtime {
     }
 }
 
-/// Moves tokens to another place in the code. What they mean stays: `$crate` knows its crate by its own span.
+/// Moves tokens to another place in the code. `$crate` keeps what it means, which its own span knows.
 fn at(tokens: TokenStream, span: Span) -> TokenStream {
     let moved = tokens.into_iter().map(|mut token| {
-        token.set_span(token.span().located_at(span));
+        let is_dollar_crate = matches!(&token, TokenTree::Ident(word) if word == "$crate");
+        token.set_span(if is_dollar_crate { token.span().located_at(span) } else { span });
         token
     });
     moved.collect()

@@ -18,6 +18,7 @@ mod path;
 mod permit;
 mod private;
 mod registry;
+mod returning;
 mod rules;
 mod stats;
 mod sync;

@@ -1,6 +1,9 @@
 //! What an admitted call holds.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use smallvec::SmallVec;
 
@@ -27,6 +30,20 @@ use crate::{budget::Charge, claim::Claim, limit::Limit};
 /// # Ok::<(), ratelimit_runtime::SpecError>(())
 /// ```
 pub struct Permit<'a> {
+    state: State<'a>,
+}
+
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the usual one lies in place, since admission does not allocate"
+)]
+enum State<'a> {
+    Admitted(Admitted<'a>),
+    /// The holder runs before the call is admitted.
+    Later(Arc<OnceLock<Admitted<'static>>>),
+}
+
+struct Admitted<'a> {
     charges: SmallVec<[(&'a Limit, Charge); 4]>,
     remaining: u32,
 }
@@ -36,33 +53,67 @@ impl<'a> Permit<'a> {
         let charges: SmallVec<[(&'a Limit, Charge); 4]> =
             claims.iter().filter_map(|claim| Some((&**claim.limit, claim.charge?))).collect();
         let remaining = charges.iter().map(|(_, charge)| charge.remaining).min().unwrap_or(u32::MAX);
-        Self { charges, remaining }
+        Self { state: State::Admitted(Admitted { charges, remaining }) }
     }
 
     /// A call that no limit looked at.
     pub(crate) fn unlimited() -> Self {
-        Self { charges: SmallVec::new(), remaining: u32::MAX }
+        Self { state: State::Admitted(Admitted { charges: SmallVec::new(), remaining: u32::MAX }) }
     }
 
     /// Permits that were left right after this call was admitted: of several limits, the least. `u32::MAX` if the call
     /// is not limited.
     #[must_use]
     pub fn remaining(&self) -> u32 {
-        self.remaining
+        match &self.state {
+            State::Admitted(admitted) => admitted.remaining,
+            State::Later(place) => place.get().map_or(u32::MAX, |admitted| admitted.remaining),
+        }
     }
 
     /// Gives back what this call was charged, at each of its limits. A charge that no longer counts gives nothing back.
     ///
     /// Who waits for the permits gets them at once.
     pub fn refund(self) {
+        match &self.state {
+            State::Admitted(admitted) => admitted.refund(),
+            State::Later(place) => {
+                if let Some(admitted) = place.get() {
+                    admitted.refund();
+                }
+            }
+        }
+    }
+}
+
+impl Admitted<'_> {
+    fn refund(&self) {
         for (limit, charge) in &self.charges {
             limit.refund(charge);
         }
     }
 }
 
+/// Where the permit of a call arrives that is admitted after its body has begun.
+pub(crate) struct LatePermit(Arc<OnceLock<Admitted<'static>>>);
+
+impl LatePermit {
+    /// The place, and the permit that looks there. Until the call is admitted, the permit is that of an unlimited one.
+    pub(crate) fn new() -> (Self, Permit<'static>) {
+        let place = Arc::new(OnceLock::new());
+        (Self(Arc::clone(&place)), Permit { state: State::Later(place) })
+    }
+
+    pub(crate) fn admit(self, permit: Permit<'static>) {
+        if let State::Admitted(admitted) = permit.state {
+            // It is admitted once, so the place is empty.
+            let _ = self.0.set(admitted);
+        }
+    }
+}
+
 impl fmt::Debug for Permit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Permit").field("remaining", &self.remaining).finish_non_exhaustive()
+        f.debug_struct("Permit").field("remaining", &self.remaining()).finish_non_exhaustive()
     }
 }

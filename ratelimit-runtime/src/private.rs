@@ -12,7 +12,13 @@ use crate::{
     limiter::Limiter,
     wait::{Terms, Waiting, block_on},
 };
-pub use crate::{claim::Claim, declared::Declared, key::Key, registry::Registered};
+pub use crate::{
+    claim::Claim,
+    declared::Declared,
+    key::Key,
+    registry::Registered,
+    returning::{Returning, call},
+};
 
 /// Encodes a key. What is left borrows nothing.
 #[must_use]
@@ -226,7 +232,10 @@ pub fn wait_blocking<const N: usize>(
 }
 
 /// Waits for the turn of a call that cannot be denied, and blocks the thread until then.
-#[must_use]
+#[expect(
+    clippy::must_use_candidate,
+    reason = "a call waits for its turn, whether or not it wants the permit"
+)]
 pub fn wait_blocking_surely<const N: usize>(claims: [Claim<'static>; N]) -> Permit<'static> {
     wait_blocking(claims, Wait::surely()).unwrap_or_else(|_| unlimited_permit())
 }

@@ -21,7 +21,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, UnOp};
 
-use crate::args::{Argument, Cost, Share, value};
+use crate::args::{Argument, Cost, Share};
 use crate::check::Ask;
 use crate::runtime::Runtime;
 
@@ -29,11 +29,10 @@ use crate::runtime::Runtime;
 pub(super) fn statements(binding: &Ident, ask: &Ask, runtime: &Runtime) -> TokenStream {
     let span = Span::mixed_site();
     let mut expressions = TokenStream::new();
-    let mut built = match value(ask.key.as_ref()) {
+    let mut built = match &ask.key {
         None => quote_spanned!(span=> #runtime::__private::Ask::new()),
         Some(key) => {
-            let key = borrowed(key);
-            expressions.extend(quote_spanned!(span=> let key = #runtime::__private::key(#key);));
+            expressions.extend(encoded(key, runtime));
             quote_spanned!(span=> #runtime::__private::Ask::of(key))
         }
     };
@@ -77,6 +76,15 @@ pub(super) fn statements(binding: &Ident, ask: &Ask, runtime: &Runtime) -> Token
             #runtime::__private::Ask::unlimited()
         };
     }
+}
+
+/// `let key = key(&expression);`, with the call at the argument's name: "required by this call" then points there.
+fn encoded(key: &Argument<Expr>, runtime: &Runtime) -> TokenStream {
+    let expression = key.value.as_ref().map(borrowed);
+    let at_name = Span::mixed_site().located_at(key.name.span());
+    let runtime = runtime.at(at_name);
+    let encode = quote_spanned!(at_name=> #runtime::__private::key);
+    quote_spanned!(Span::mixed_site()=> let key = #encode(#expression);)
 }
 
 /// `let cost: u32 = expression;`, with the type at the argument's name: "expected due to this" then points there.

@@ -15,11 +15,12 @@
 
 use std::time::Duration;
 
-use proc_macro2::{Literal, Span, TokenStream};
-use quote::{ToTokens, quote_spanned};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use ratelimit_spec::{Algorithm, Mode};
-use syn::spanned::Spanned;
+use syn::ExprConst;
 
+use super::spans::ends;
 use crate::args::{Burst, Window};
 use crate::check::{Declaration, DeclaredMax};
 use crate::runtime::Runtime;
@@ -29,7 +30,7 @@ pub(super) fn items(declaration: &Declaration, runtime: &Runtime) -> TokenStream
     let span = Span::mixed_site();
     let spec = spec(declaration, runtime);
     let options = options(declaration, runtime);
-    let site = first_span(&declaration.site);
+    let (site, _) = ends(&declaration.site);
     let file = quote_spanned!(site=> ::core::file!());
     let line = quote_spanned!(site=> ::core::line!());
     let (limiter, registered) = if declaration.keyed {
@@ -64,22 +65,25 @@ pub(crate) fn limiter(declaration: &Declaration, runtime: &Runtime) -> TokenStre
     }
 }
 
-/// The limit. `declared` checks what only the compiler knows; its error stands on the constant.
+/// The limit. `declared` checks what only the compiler knows.
 fn spec(declaration: &Declaration, runtime: &Runtime) -> TokenStream {
     let span = Span::mixed_site();
-    let window = match &declaration.window {
-        Window::Literal(window) => duration(*window),
-        Window::Constant(constant) => constant.to_token_stream(),
-    };
     let max = match &declaration.max {
         DeclaredMax::Literal(max) => Literal::u32_unsuffixed(*max).into_token_stream(),
-        DeclaredMax::Constant(max) => max_checked_alone(declaration, max, runtime),
+        DeclaredMax::Constant(max) => {
+            let second = duration(Duration::from_secs(1));
+            checked(max, &quote!(#max, #second), "max", runtime)
+        }
         DeclaredMax::PerCall => quote_spanned!(span=> ::core::primitive::u32::MAX),
+    };
+    let window = match &declaration.window {
+        Window::Literal(window) => duration(*window),
+        Window::Constant(window) => checked(window, &quote!(1, #window), "window", runtime),
     };
     let mut spec = quote_spanned!(span=> #runtime::LimitSpec::new(#max, #window));
     // The default stays unsaid, here as in every text that describes the limit.
     if let Some(algorithm) = declaration.algorithm.filter(|algorithm| *algorithm != Algorithm::default()) {
-        let variant = proc_macro2::Ident::new(&format!("{algorithm:?}"), span);
+        let variant = Ident::new(&format!("{algorithm:?}"), span);
         spec.extend(quote_spanned!(span=> .with_algorithm(#runtime::Algorithm::#variant)));
     }
     if let Some(buckets) = declaration.buckets {
@@ -97,26 +101,18 @@ fn spec(declaration: &Declaration, runtime: &Runtime) -> TokenStream {
         let initial = Literal::u32_unsuffixed(initial);
         spec.extend(quote_spanned!(span=> .with_initial(#initial)));
     }
-    let checked_at = match declaration {
-        Declaration { burst: Some(Burst::Constant(constant)), .. }
-        | Declaration { window: Window::Constant(constant), .. }
-        | Declaration { max: DeclaredMax::Constant(constant), .. } => constant.span(),
-        _ => span,
-    };
-    spec.extend(quote_spanned!(checked_at=> .declared()));
+    spec.extend(quote_spanned!(span=> .declared()));
     spec
 }
 
-/// A constant `max` beside another constant is checked before it, so that each error stands on its own constant.
-fn max_checked_alone(declaration: &Declaration, max: &syn::ExprConst, runtime: &Runtime) -> TokenStream {
-    if !matches!(declaration.window, Window::Constant(_))
-        && !matches!(declaration.burst, Some(Burst::Constant(_)))
-    {
-        return max.to_token_stream();
-    }
-    let second = duration(Duration::from_secs(1));
-    let runtime = runtime.at(max.span());
-    quote_spanned!(max.span()=> #runtime::LimitSpec::new(#max, #second).declared().max())
+/// `LimitSpec::new(const { .. }, ..).declared().max()`: a constant by itself, so that its error stands on it.
+fn checked(constant: &ExprConst, arguments: &TokenStream, part: &str, runtime: &Runtime) -> TokenStream {
+    let (first, last) = ends(constant);
+    let runtime = runtime.at(first);
+    let part = Ident::new(part, last);
+    let mut tokens = quote_spanned!(first=> #runtime::LimitSpec::new);
+    tokens.extend(quote_spanned!(last=> (#arguments).declared().#part()));
+    tokens
 }
 
 fn options(declaration: &Declaration, runtime: &Runtime) -> TokenStream {
@@ -131,7 +127,7 @@ fn options(declaration: &Declaration, runtime: &Runtime) -> TokenStream {
         None => {}
     }
     if let Some(mode) = declaration.mode.filter(|mode| *mode != Mode::Enforce) {
-        let variant = proc_macro2::Ident::new(&format!("{mode:?}"), span);
+        let variant = Ident::new(&format!("{mode:?}"), span);
         options.extend(quote_spanned!(span=> .mode(#runtime::Mode::#variant)));
     }
     if let Some(max_keys) = declaration.max_keys {
@@ -156,8 +152,4 @@ pub(super) fn duration(duration: Duration) -> TokenStream {
     }
     let nanos = Literal::u32_unsuffixed(nanos);
     quote_spanned!(span=> ::core::time::Duration::new(#seconds, #nanos))
-}
-
-fn first_span(tokens: &TokenStream) -> Span {
-    tokens.clone().into_iter().next().map_or_else(Span::mixed_site, |token| token.span())
 }

@@ -1,10 +1,11 @@
 //! What a denied call returns. The statements end the function; they find the denial in the local [`limited`].
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{Expr, ExprBlock, ExprClosure, Pat, ReturnType, Signature, Token, Type};
 
 use super::limited;
+use super::spans::ends;
 use crate::args::Fallback;
 use crate::runtime::Runtime;
 
@@ -12,7 +13,10 @@ use crate::runtime::Runtime;
 pub(super) fn by_fallback(fallback: &Fallback, runtime: &Runtime) -> TokenStream {
     let (span, limited) = (Span::mixed_site(), limited());
     match fallback {
-        Fallback::Path(path) => quote_spanned!(span=> return #path(#limited);),
+        Fallback::Path(path) => {
+            let call = call(path.to_token_stream(), &limited);
+            quote_spanned!(span=> return #call;)
+        }
         Fallback::Closure(closure) => {
             let argument = bind_argument(closure, runtime);
             let body = value_of(&closure.body);
@@ -34,7 +38,7 @@ pub(super) fn by_boxed_fallback(
 ) -> TokenStream {
     let (span, limited) = (Span::mixed_site(), limited());
     let (argument, body) = match fallback {
-        Fallback::Path(path) => (TokenStream::new(), quote_spanned!(span=> #path(#limited))),
+        Fallback::Path(path) => (TokenStream::new(), call(path.to_token_stream(), &limited)),
         Fallback::Closure(closure) => (bind_argument(closure, runtime), value_of(&closure.body)),
     };
     let output = output.map(|output| quote_spanned!(span=> : #output));
@@ -47,15 +51,28 @@ pub(super) fn by_boxed_fallback(
     }
 }
 
-/// `FromRateLimited::from_rate_limited`, with the errors of both words on the return type, or on the function's name
-/// where there is none.
-pub(super) fn by_return_type(signature: &Signature, runtime: &Runtime) -> ByReturnType {
+/// `FromRateLimited::from_rate_limited(limited)`, with its errors on the return type, or on the function's name where there
+/// is none.
+pub(super) fn by_return_type(signature: &Signature, runtime: &Runtime) -> TokenStream {
     let (first, last) = match &signature.output {
         ReturnType::Default => (signature.ident.span(), signature.ident.span()),
-        ReturnType::Type(_, returned) => ends(returned.to_token_stream()),
+        ReturnType::Type(_, returned) => ends(returned),
     };
     let runtime = runtime.at(first);
-    ByReturnType { function: quote_spanned!(first=> #runtime::FromRateLimited::from_rate_limited), last }
+    let mut tokens = quote_spanned!(first=> #runtime::FromRateLimited::from_rate_limited);
+    let limited = limited();
+    tokens.extend(quote_spanned!(last=> (#limited)));
+    tokens
+}
+
+/// `function(limited)`, with its errors on the function.
+fn call(function: TokenStream, limited: &Ident) -> TokenStream {
+    let (first, last) = ends(&function);
+    let mut limited = limited.clone();
+    limited.set_span(limited.span().located_at(first));
+    let mut tokens = function;
+    tokens.extend(quote_spanned!(last=> (#limited)));
+    tokens
 }
 
 /// The closure as it is, with its argument's type written out, and owning what it uses where it has to.
@@ -70,23 +87,6 @@ pub(super) fn closure(closure: &ExprClosure, owning: bool, runtime: &Runtime) ->
     };
     let ExprClosure { capture, output, body, .. } = closure;
     quote_spanned!(Span::mixed_site()=> #capture |#argument| #output #body)
-}
-
-/// The function that makes a denial, and where the parentheses of its call belong.
-pub(super) struct ByReturnType {
-    pub(super) function: TokenStream,
-    last: Span,
-}
-
-impl ByReturnType {
-    pub(super) fn call(&self) -> TokenStream {
-        let mut call = self.function.clone();
-        let mut arguments =
-            proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, limited().to_token_stream());
-        arguments.set_span(self.last);
-        call.extend([TokenTree::Group(arguments)]);
-        call
-    }
 }
 
 /// `let pattern: RateLimited = limited;`
@@ -110,10 +110,4 @@ fn value_of(body: &Expr) -> TokenStream {
         }
         other => other.to_token_stream(),
     }
-}
-
-fn ends(tokens: TokenStream) -> (Span, Span) {
-    let mut spans = tokens.into_iter().map(|token| token.span());
-    let first = spans.next().unwrap_or_else(Span::mixed_site);
-    (first, spans.last().unwrap_or(first))
 }

@@ -67,7 +67,7 @@ fn in_front(layout: Layout<'_>, parts: &Parts<'_>) -> TokenStream {
         }
         Some(fallback) => denial::by_fallback(fallback, runtime),
         None => {
-            let denied = denial::by_return_type(&function.signature, runtime).call();
+            let denied = denial::by_return_type(&function.signature, runtime);
             quote_spanned!(Span::mixed_site()=> return #denied;)
         }
     };
@@ -89,7 +89,7 @@ fn in_boxed_future(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStre
     let denied = if let Some(fallback) = &stack.fallback {
         denial::by_fallback(fallback, runtime)
     } else {
-        let denied = denial::by_return_type(&function.signature, runtime).call();
+        let denied = denial::by_return_type(&function.signature, runtime);
         quote_spanned!(span=> let denied: #returned = #denied; return denied.await;)
     };
     let decision = decision(Layout::Awaiting(wait), parts, &denied);
@@ -173,7 +173,11 @@ fn as_returned(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStream {
     let denied = match &stack.fallback {
         Some(Fallback::Path(path)) => quote!(#path),
         Some(Fallback::Closure(closure)) => denial::closure(closure, reads_as_future(returned), runtime),
-        None => denial::by_return_type(&function.signature, runtime).function,
+        None => {
+            // A closure, since the function's own path would be checked, and refused, a second time.
+            let (limited, denied) = (limited(), denial::by_return_type(&function.signature, runtime));
+            quote_spanned!(span=> |#limited| #denied)
+        }
     };
     let policy = wait::policy(wait, runtime);
     let gate = match (wait.surely, &stack.fallback) {
@@ -188,7 +192,8 @@ fn as_returned(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStream {
             };
         },
     };
-    let permit = stack.permit.as_ref().map(|permit| quote_spanned!(span=> let #permit = gate.permit();));
+    let permit =
+        stack.permit.as_ref().map(|permit| quote_spanned!(span=> let (gate, #permit) = gate.permit();));
     let body = function.body_block();
     let body = if may_return_early(&function.body) {
         quote_spanned!(span=> #runtime::__private::call(|| -> #returned #body))
