@@ -32,7 +32,8 @@ impl Room {
         let max_keys = self.max_keys.load(Relaxed);
         let one_more = |tracked| (tracked < max_keys).then_some(tracked + 1);
         let reserved = self.tracked.fetch_update(Relaxed, Relaxed, one_more);
-        reserved.is_ok().then_some(Reservation { room: self })
+        // Lazily: a reservation that is made and dropped would give back room that was never taken.
+        reserved.is_ok().then(|| Reservation { room: self })
     }
 
     /// A key is tracked no more.
@@ -51,5 +52,20 @@ impl Reservation<'_> {
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         self.room.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reservation_refused_gives_nothing_back() {
+        let room = Room::new(1);
+        room.reserve().unwrap().used();
+        for _ in 0..3 {
+            assert!(room.reserve().is_none());
+            assert_eq!(room.tracked(), 1);
+        }
     }
 }
