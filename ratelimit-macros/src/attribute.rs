@@ -3,7 +3,6 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::args::value;
 use crate::errors::Errors;
 use crate::function::{self, Item};
 use crate::runtime::Runtime;
@@ -18,10 +17,11 @@ pub(crate) fn expand(tokens: TokenStream, item: TokenStream) -> TokenStream {
         Item::Other(item) => return quote!(#errors #item),
     };
     let runtime = Runtime::of(layers.iter().map(|layer| &layer.args));
-    let permit = layers.iter().find_map(|layer| value(layer.args.permit.as_ref()).cloned());
-    if let Some(stack) = check::stack(layers, &function.signature, &mut errors) {
-        return expand::function(&stack, &function, &runtime);
+    match check::stack(layers, &function.signature, &mut errors) {
+        Ok(stack) => expand::function(&stack, &function, &runtime),
+        Err(refused) => {
+            let function = expand::unlimited(&refused, &function, &runtime);
+            quote!(#errors #function)
+        }
     }
-    let function = expand::unlimited(permit.as_ref(), &function, &runtime);
-    quote!(#errors #function)
 }

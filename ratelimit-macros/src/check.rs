@@ -83,21 +83,37 @@ pub(crate) struct Wait {
     pub(crate) surely: bool,
 }
 
-/// Checks the stack on a function. `None` if there was any mistake, here or before.
-pub(crate) fn stack(layers: Vec<Layer>, signature: &Signature, errors: &mut Errors) -> Option<Stack> {
+/// What is left of a stack with mistakes.
+pub(crate) struct Refused {
+    /// What could be read of each limit's expressions.
+    pub(crate) asks: Vec<Ask>,
+    pub(crate) permit: Option<Ident>,
+}
+
+/// Checks the stack on a function. Refuses it if there was any mistake, here or before.
+pub(crate) fn stack(
+    layers: Vec<Layer>,
+    signature: &Signature,
+    errors: &mut Errors,
+) -> Result<Stack, Refused> {
     whole_stack::check(&layers, signature, errors);
     let mut unnamed = 0;
-    let mut limits = Vec::new();
+    let (mut limits, mut refused) = (Vec::new(), Vec::new());
     let (mut wait, mut max_waiters, mut fallback, mut permit) = (None, None, None, None);
     for Layer { mut args, site } in layers {
         wait = wait.or_else(|| args.wait.take());
         max_waiters = max_waiters.or_else(|| args.max_waiters.take());
         fallback = fallback.or_else(|| args.fallback.take());
         permit = permit.or_else(|| args.permit.take());
-        limits.extend(limit::on_function(args, site, &mut unnamed, errors));
+        match limit::on_function(args, site, &mut unnamed, errors) {
+            (Some(source), ask) => limits.push(Limit { source, ask }),
+            (None, ask) => refused.push(ask),
+        }
     }
+    let permit = permit.and_then(|permit| permit.value);
     if !errors.is_empty() {
-        return None;
+        refused.extend(limits.into_iter().map(|limit| limit.ask));
+        return Err(Refused { asks: refused, permit });
     }
     let max_waiters = value(max_waiters.as_ref()).copied();
     let wait = wait.and_then(|wait| wait.value).map(|at_most| {
@@ -105,10 +121,5 @@ pub(crate) fn stack(layers: Vec<Layer>, signature: &Signature, errors: &mut Erro
             at_most.is_none() && max_waiters.is_none() && limits.iter().all(limit::always_admits_in_the_end);
         Wait { at_most, max_waiters, surely }
     });
-    Some(Stack {
-        limits,
-        wait,
-        fallback: fallback.and_then(|fallback| fallback.value),
-        permit: permit.and_then(|permit| permit.value),
-    })
+    Ok(Stack { limits, wait, fallback: fallback.and_then(|fallback| fallback.value), permit })
 }

@@ -34,7 +34,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ExprPath;
 
-use crate::check::{Limit, Source, Stack};
+use crate::check::{Limit, Refused, Source, Stack};
 use crate::function::Function;
 use crate::runtime::Runtime;
 use layout::Layout;
@@ -54,14 +54,23 @@ pub(crate) fn function(stack: &Stack, function: &Function, runtime: &Runtime) ->
     function.with_body(&quote!(#prologue #decided))
 }
 
-/// The function without limits, beside the errors of its attributes: so that neither its body nor its callers give
-/// another.
-pub(crate) fn unlimited(permit: Option<&Ident>, function: &Function, runtime: &Runtime) -> TokenStream {
+/// The function without limits, beside the errors of its attributes. Its expressions are still evaluated, and `permit` is
+/// still bound: so neither the body nor a caller gives an error or a warning of its own.
+pub(crate) fn unlimited(refused: &Refused, function: &Function, runtime: &Runtime) -> TokenStream {
+    let span = Span::mixed_site();
+    let ask = numbered("ask", 0, 1);
+    let asks = refused.asks.iter().map(|asked| {
+        let statements = ask::statements(&ask, asked, runtime);
+        quote!(#statements let _ = #ask;)
+    });
+    let permit = refused
+        .permit
+        .as_ref()
+        .map(|permit| quote_spanned!(span=> let #permit = #runtime::__private::unlimited_permit();));
+    let prologue = quote!(#(#asks)* #permit);
     let body = &function.body;
-    let permit = permit.map(
-        |permit| quote_spanned!(Span::mixed_site()=> let #permit = #runtime::__private::unlimited_permit();),
-    );
-    function.with_body(&quote!(#permit #body))
+    let body = if prologue.is_empty() { body.clone() } else { function.body_block() };
+    function.with_body(&quote!(#prologue #body))
 }
 
 /// What every layout of the body is made from.

@@ -140,7 +140,7 @@ pub(super) fn fallback(written: &Written) -> Result<Fallback> {
             if let Some(asyncness) = &closure.asyncness {
                 return refuse(
                     asyncness,
-                    "the closure of `fallback` is no `async` one; in an `async fn` it may `.await` as it is",
+                    "the closure of `fallback` cannot be `async`; leave that out, in an `async fn` its body may `.await`",
                 );
             }
             if closure.inputs.len() != 1 {
@@ -238,7 +238,10 @@ fn text(written: &Written, examples: &str) -> Result<LitStr> {
 fn whole(written: &Written, value: &Expr) -> Result<u64> {
     match number(written, value) {
         Some(literal) => whole_u64(written, literal?),
-        None => refuse(value, format_args!("`{}` takes a whole number", written.name)),
+        None => refuse(
+            value,
+            format_args!("`{}` takes a whole number; write `{}`", written.name, example(&written.name)),
+        ),
     }
 }
 
@@ -261,9 +264,10 @@ fn narrow(written: &Written, value: &Expr, number: u64) -> Result<u32> {
 fn number<'a>(written: &Written, value: &'a Expr) -> Option<Result<&'a LitInt>> {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) => Some(Ok(literal)),
-        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) if is_literal(expr) => {
-            Some(refuse(value, format_args!("`{}` must not be negative", written.name)))
-        }
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) if is_literal(expr) => Some(refuse(
+            value,
+            format_args!("`{}` must not be negative; write `{}`", written.name, example(&written.name)),
+        )),
         _ => None,
     }
 }

@@ -106,7 +106,9 @@ fn window_holds_buckets(args: &Args, errors: &mut Errors) {
 
 fn burst_holds_initial(args: &Args, errors: &mut Errors) {
     let Some(Argument { value: Some(initial), written, .. }) = &args.initial else { return };
-    let Some(burst) = literal_burst(args) else { return };
+    // Else that is the mistake.
+    let takes_initial = algorithm(args).is_some_and(Algorithm::takes_initial);
+    let Some(burst) = literal_burst(args).filter(|_| takes_initial) else { return };
     if let Err(error) = rules::initial((*initial).into(), burst) {
         errors.push(written, error);
     }

@@ -2,23 +2,23 @@
 
 use proc_macro2::{Ident, TokenStream};
 use ratelimit_spec::Algorithm;
+use syn::ExprPath;
 
 use super::{Ask, Declaration, DeclaredMax, Limit, Source, description};
 use crate::args::{Args, Argument, Max, Window, value};
 use crate::errors::Errors;
 
-/// One attribute's limit, and what a call asks of it. `None` if a part of it was refused.
+/// One attribute's limit, `None` if a part of it was refused, and what a call asks of it.
 pub(super) fn on_function(
     mut args: Args,
     site: TokenStream,
     unnamed: &mut u32,
     errors: &mut Errors,
-) -> Option<Limit> {
+) -> (Option<Source>, Ask) {
     flag_belongs_to_limiter(&args, errors);
-    if args.limiter.is_some() {
-        limiter_excludes_descriptions(&args, errors);
-        let source = Source::Shared(args.limiter.take()?.value?);
-        return Some(Limit { source, ask: ask(args) });
+    if let Some(limiter) = args.limiter.take() {
+        limiter_excludes_descriptions(&args, &limiter, errors);
+        return (limiter.value.map(Source::Shared), ask(args));
     }
     max_keys_needs_key(&args, errors);
     description::check(&args, &site, errors);
@@ -26,8 +26,8 @@ pub(super) fn on_function(
         *unnamed += 1;
     }
     let keyed = args.key.is_some();
-    let declaration = declaration(&mut args, keyed, site, *unnamed)?;
-    Some(Limit { source: Source::Own(Box::new(declaration)), ask: ask(args) })
+    let declaration = declaration(&mut args, keyed, site, *unnamed);
+    (declaration.map(|declaration| Source::Own(Box::new(declaration))), ask(args))
 }
 
 /// The limit of a `limiter!`. `None` if there was any mistake, here or before.
@@ -102,8 +102,7 @@ fn flag_belongs_to_limiter(args: &Args, errors: &mut Errors) {
     }
 }
 
-fn limiter_excludes_descriptions(args: &Args, errors: &mut Errors) {
-    let Some(limiter) = &args.limiter else { return };
+fn limiter_excludes_descriptions(args: &Args, limiter: &Argument<ExprPath>, errors: &mut Errors) {
     let mut before = None;
     for (name, place) in descriptions(args) {
         if place < limiter.place {

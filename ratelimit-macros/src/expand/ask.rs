@@ -19,7 +19,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, UnOp};
+use syn::{Expr, Token, UnOp, punctuated::Punctuated};
 
 use crate::args::{Argument, Cost, Share};
 use crate::check::Ask;
@@ -29,44 +29,40 @@ use crate::runtime::Runtime;
 pub(super) fn statements(binding: &Ident, ask: &Ask, runtime: &Runtime) -> TokenStream {
     let span = Span::mixed_site();
     let mut expressions = TokenStream::new();
-    let mut built = match &ask.key {
-        None => quote_spanned!(span=> #runtime::__private::Ask::new()),
-        Some(key) => {
-            expressions.extend(encoded(key, runtime));
-            quote_spanned!(span=> #runtime::__private::Ask::of(key))
-        }
+    let mut built = if let Some((key, expression)) = well_formed(ask.key.as_ref()) {
+        expressions.extend(encoded(&key.name, expression, runtime));
+        quote_spanned!(span=> #runtime::__private::Ask::of(key))
+    } else {
+        quote_spanned!(span=> #runtime::__private::Ask::new())
     };
-    if let Some(cost) = &ask.cost {
-        let cost = match &cost.value {
-            Some(Cost::Expression(cost_expression)) => {
-                expressions.extend(typed("cost", "u32", cost, cost_expression));
+    if let Some((cost, value)) = well_formed(ask.cost.as_ref()) {
+        let cost = match value {
+            Cost::Literal(cost) => Literal::u32_unsuffixed(*cost).into_token_stream(),
+            Cost::Expression(expression) => {
+                expressions.extend(typed("cost", "u32", &cost.name, expression));
                 quote_spanned!(span=> cost)
             }
-            Some(Cost::Literal(cost)) => Literal::u32_unsuffixed(*cost).into_token_stream(),
-            None => return TokenStream::new(),
         };
         built.extend(quote_spanned!(span=> .cost(#cost)));
     }
-    if let Some(max) = &ask.max {
-        let Some(expression) = &max.value else { return TokenStream::new() };
-        expressions.extend(typed("max", "u32", max, expression));
+    if let Some((max, expression)) = well_formed(ask.max.as_ref()) {
+        expressions.extend(typed("max", "u32", &max.name, expression));
         built.extend(quote_spanned!(span=> .max(max)));
     }
-    if let Some(share) = &ask.share {
-        let share = match &share.value {
-            Some(Share::Expression(share_expression)) => {
-                expressions.extend(typed("share", "f64", share, share_expression));
+    if let Some((share, value)) = well_formed(ask.share.as_ref()) {
+        let share = match value {
+            Share::Literal(share) => Literal::f64_unsuffixed(*share).into_token_stream(),
+            Share::Expression(expression) => {
+                expressions.extend(typed("share", "f64", &share.name, expression));
                 quote_spanned!(span=> share)
             }
-            Some(Share::Literal(share)) => Literal::f64_unsuffixed(*share).into_token_stream(),
-            None => return TokenStream::new(),
         };
         built.extend(quote_spanned!(span=> .share(#share)));
     }
-    let Some(when) = &ask.when else {
+    let Some((when, expression)) = well_formed(ask.when.as_ref()) else {
         return quote_spanned!(span=> #expressions let #binding = #built;);
     };
-    let limited = when.value.as_ref().map(|expression| typed("limited", "bool", when, expression));
+    let limited = typed("limited", "bool", &when.name, expression);
     quote_spanned! {span=>
         #limited
         let #binding = if limited {
@@ -78,21 +74,28 @@ pub(super) fn statements(binding: &Ident, ask: &Ask, runtime: &Runtime) -> Token
     }
 }
 
+/// An argument and its value, unless that was refused.
+fn well_formed<T>(argument: Option<&Argument<T>>) -> Option<(&Argument<T>, &T)> {
+    let argument = argument?;
+    Some((argument, argument.value.as_ref()?))
+}
+
 /// `let key = key(&expression);`, with the call at the argument's name: "required by this call" then points there.
-fn encoded(key: &Argument<Expr>, runtime: &Runtime) -> TokenStream {
-    let expression = key.value.as_ref().map(borrowed);
-    let at_name = Span::mixed_site().located_at(key.name.span());
+fn encoded(name: &Ident, expression: &Expr, runtime: &Runtime) -> TokenStream {
+    let borrowed = borrowed(expression);
+    let at_name = Span::mixed_site().located_at(name.span());
     let runtime = runtime.at(at_name);
     let encode = quote_spanned!(at_name=> #runtime::__private::key);
-    quote_spanned!(Span::mixed_site()=> let key = #encode(#expression);)
+    quote_spanned!(Span::mixed_site()=> let key = #encode(#borrowed);)
 }
 
 /// `let cost: u32 = expression;`, with the type at the argument's name: "expected due to this" then points there.
-fn typed<T>(local: &str, primitive: &str, argument: &Argument<T>, expression: &Expr) -> TokenStream {
+fn typed(local: &str, primitive: &str, name: &Ident, expression: &Expr) -> TokenStream {
     let local = Ident::new(local, Span::mixed_site());
-    let primitive = Ident::new(primitive, Span::mixed_site().located_at(argument.name.span()));
-    let at_name = quote_spanned!(primitive.span()=> ::core::primitive::#primitive);
-    quote_spanned!(Span::mixed_site()=> let #local: #at_name = #expression;)
+    let at_name = Span::mixed_site().located_at(name.span());
+    let primitive = Ident::new(primitive, at_name);
+    let primitive = quote_spanned!(at_name=> ::core::primitive::#primitive);
+    quote_spanned!(Span::mixed_site()=> let #local: #primitive = #expression;)
 }
 
 /// A borrow of a key. Of tuples and arrays the parts are borrowed, however deep, so that nothing is moved out of what
@@ -106,21 +109,23 @@ fn borrowed(key: &Expr) -> TokenStream {
             let inner = borrowed(&reference.expr);
             quote!(#ampersand #inner)
         }
-        Expr::Tuple(tuple) if !tuple.elems.is_empty() => {
-            let parts = tuple.elems.iter().map(borrowed);
-            let mut tokens = ampersand;
-            tuple.paren_token.surround(&mut tokens, |tokens| tokens.extend(quote!(#(#parts,)*)));
-            tokens
-        }
-        Expr::Array(array) => {
-            let parts = array.elems.iter().map(borrowed);
-            let mut tokens = ampersand;
-            array.bracket_token.surround(&mut tokens, |tokens| tokens.extend(quote!(#(#parts,)*)));
-            tokens
+        Expr::Tuple(tuple) => borrowed_parts(&tuple.elems, tuple.paren_token.span.join()),
+        // The same key as a tuple of its elements, which need not agree in type once they are borrowed.
+        Expr::Array(array) if array.elems.len() <= LONGEST_TUPLE => {
+            borrowed_parts(&array.elems, array.bracket_token.span.join())
         }
         other if binds_tighter_than_a_borrow(other) => quote!(#ampersand #other),
         other => quote!(#ampersand (#other)),
     }
+}
+
+/// As many values as a tuple can have and be a key.
+const LONGEST_TUPLE: usize = 12;
+
+/// `&(&part, &part,)`
+fn borrowed_parts(parts: &Punctuated<Expr, Token![,]>, parentheses: Span) -> TokenStream {
+    let parts = parts.iter().map(borrowed);
+    quote_spanned!(parentheses=> &(#(#parts,)*))
 }
 
 fn has_parts(key: &Expr) -> bool {

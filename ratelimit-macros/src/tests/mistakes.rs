@@ -5,7 +5,7 @@ use super::errors_of;
 const FUNCTION: &str = "fn f(user: &User) -> Result<(), E> { Ok(()) }";
 
 /// Arguments with exactly one mistake each, and what the message says of it. `ok` stands for a sound limit.
-const MISTAKES: [(&str, &str); 51] = [
+const MISTAKES: [(&str, &str); 52] = [
     ("", "the limit is missing"),
     ("max = 1", "`window` is missing"),
     ("window = \"1s\"", "`max` is missing"),
@@ -18,6 +18,7 @@ const MISTAKES: [(&str, &str); 51] = [
     ("max = , window = \"1s\"", "`max` needs a value"),
     ("max, window = \"1s\"", "`max` needs a value"),
     ("max(1), window = \"1s\"", "expected `=` after `max`"),
+    ("rate = \"1/s\", initial = 5", "`initial` does not go with"),
     ("max: 1, window = \"1s\"", "expected `=` after `max`"),
     ("max = 1 window = \"1s\"", "expected `,`"),
     ("max = \"\", window = \"1s\"", "`max` is empty"),
@@ -50,7 +51,7 @@ const MISTAKES: [(&str, &str); 51] = [
     ("rate = \"1/s\", max_waiters = 5", "only with `wait`"),
     ("rate = \"1/s\", fallback = 5", "takes a closure"),
     ("rate = \"1/s\", fallback = || 5", "takes one argument"),
-    ("rate = \"1/s\", fallback = async |limited| 5", "no `async` one"),
+    ("rate = \"1/s\", fallback = async |limited| 5", "cannot be `async`"),
     ("rate = \"1/s\", permit = 5", "takes the name"),
     ("rate = \"1/s\", mode = \"loud\"", "unknown mode `loud`"),
     ("rate = \"1/s\", name = \"\"", "must not be empty"),
@@ -65,6 +66,19 @@ fn every_mistake_is_one_error() {
         let errors = errors_of(arguments, FUNCTION);
         assert_eq!(errors.len(), 1, "{arguments}: {errors:?}");
         assert!(errors[0].contains(message), "{arguments}: {errors:?}");
+    }
+}
+
+#[test]
+fn a_mistake_hides_none_after_it() {
+    for (arguments, count) in [
+        ("max(0), window(1)", 2),
+        ("max: 0, window: 1, key", 3),
+        ("key = |a, max| +, max = 0, window = 1s 5, colour = 1", 5),
+        ("max = 0, windw = 1, buckets = 2000, mode = off, name", 5),
+    ] {
+        let errors = errors_of(arguments, FUNCTION);
+        assert_eq!(errors.len(), count, "{arguments}: {errors:?}");
     }
 }
 

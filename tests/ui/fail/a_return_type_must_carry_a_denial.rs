@@ -1,0 +1,42 @@
+use std::fmt::Display;
+use std::future::Future;
+use std::pin::Pin;
+
+use ratelimit_runtime::{RateLimited, rate_limit};
+
+struct TooBusy;
+
+#[rate_limit(rate = "1/s")]
+fn nothing() {}
+
+#[rate_limit(rate = "1/s")]
+async fn a_number() -> u64 {
+    1
+}
+
+#[rate_limit(rate = "1/s")]
+fn an_error_that_is_made_of_no_denial() -> Result<u64, TooBusy> {
+    Err(TooBusy)
+}
+
+#[rate_limit(rate = "1/s")]
+fn opaque() -> impl Display {
+    "opaque"
+}
+
+#[rate_limit(rate = "1/s", wait = "1s")]
+fn boxed() -> Pin<Box<dyn Future<Output = u64> + Send>> {
+    Box::pin(async { 1 })
+}
+
+#[rate_limit(rate = "1/s", wait = "1s")]
+fn never() -> ! {
+    std::process::exit(0)
+}
+
+fn main() {
+    let _: Option<RateLimited> = None;
+    nothing();
+    let _ = (a_number(), an_error_that_is_made_of_no_denial(), opaque(), boxed());
+    never()
+}

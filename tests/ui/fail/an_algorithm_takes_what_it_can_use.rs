@@ -1,0 +1,28 @@
+use ratelimit_runtime::{RateLimited, rate_limit};
+
+#[rate_limit(rate = "1/s", algorithm = "gcar")]
+fn unknown() -> Result<(), RateLimited> {
+    Ok(())
+}
+
+#[rate_limit(rate = "1/s", algorithm = "gcra", burst = 5)]
+fn not_available_yet() -> Result<(), RateLimited> {
+    Ok(())
+}
+
+#[rate_limit(rate = "1/s", algorithm = gcra)]
+fn no_quotes() -> Result<(), RateLimited> {
+    Ok(())
+}
+
+#[rate_limit(rate = "1/s", burst = 5)]
+fn burst_by_default() -> Result<(), RateLimited> {
+    Ok(())
+}
+
+#[rate_limit(rate = "1/s", initial = 5, algorithm = "sliding_window")]
+fn initial_before_it() -> Result<(), RateLimited> {
+    Ok(())
+}
+
+fn main() {}
