@@ -3,26 +3,26 @@
 use crate::report::{self, Outcome};
 use crate::workspace::{Package, cargo};
 
-/// Lints the package under each set of its features: the library alone, as a user gets it, then with its tests,
-/// whose dependencies may turn more features on.
+/// Lints the package under each set of its features, as a user gets it: without its tests, whose dependencies may turn
+/// more features on. Then with its tests, without features and with the default ones.
 pub(crate) fn lint_every_choice(package: &Package) -> Outcome {
     let choices = every_choice(&package.features);
-    let mut failures = String::new();
-    for choice in &choices {
-        for targets in [None, Some("--all-targets")] {
-            let mut command = cargo(["clippy", "--package", &package.name, "--no-default-features"]);
-            command.args(["--features", &choice.join(",")]).args(targets).args(["--", "-D", "warnings"]);
-            if let Err(output) = report::run(&mut command) {
-                failures.push_str(&output);
-                break;
-            }
-        }
-    }
+    let alone =
+        choices.iter().map(|features| format!("--no-default-features --features={}", features.join(",")));
+    let with_tests = ["--all-targets --no-default-features", "--all-targets"].map(str::to_owned);
+
+    let failures: String =
+        alone.chain(with_tests).filter_map(|choice| lint(&package.name, &choice).err()).collect();
     let note = match choices.len() {
         1 => String::new(),
         count => format!("{count} choices of features"),
     };
     if failures.is_empty() { Outcome::passed(note) } else { Outcome::failed(failures).with_note(note) }
+}
+
+fn lint(package: &str, choice: &str) -> Result<String, String> {
+    let mut command = cargo(["clippy", "--package", package]);
+    report::run(command.args(choice.split(' ')).args(["--", "-D", "warnings"]))
 }
 
 /// All subsets, the empty one first.
