@@ -2,14 +2,14 @@
 //!
 //! Calls of a limit without keys carry [`Key::NONE`], and their only budget does not look at it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::{
     algorithm::{Grain, State},
     budget::{Budget, Charge, Demand, Place, Refunded, Refusal},
     key::Key,
     rules::Rules,
-    sync::lock,
+    sync::{Mutex, lock},
     table::Table,
 };
 

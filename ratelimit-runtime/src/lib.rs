@@ -10,6 +10,8 @@ mod denied;
 mod from_rate_limited;
 #[cfg(feature = "axum")]
 pub mod http;
+#[cfg(all(test, ratelimit_loom))]
+mod interleavings;
 mod key;
 mod keyed;
 mod limit;

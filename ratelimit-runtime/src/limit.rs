@@ -1,12 +1,6 @@
 //! One limit: its rules, its budgets, its clock, and what has come of its calls.
 
-use std::{
-    fmt::DebugStruct,
-    sync::{
-        Mutex,
-        atomic::{AtomicU8, Ordering::Relaxed},
-    },
-};
+use std::fmt::DebugStruct;
 
 use ratelimit_spec::{LimitSpec, Mode, SpecError};
 
@@ -19,7 +13,11 @@ use crate::{
     key::Key,
     rules::Rules,
     stats::{Counters, Stats},
-    sync::lock,
+    sync::{
+        Mutex,
+        atomic::{AtomicU8, Ordering::Relaxed},
+        lock,
+    },
     table::Table,
     wait,
 };

@@ -1,10 +1,21 @@
-//! Locks that a panic elsewhere cannot close.
+//! Locks and atomics: the standard ones, or those of a model checker under `--cfg ratelimit_loom`.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+#[cfg(not(all(test, ratelimit_loom)))]
+pub(crate) use std::sync::{Mutex, MutexGuard, atomic};
+
+#[cfg(all(test, ratelimit_loom))]
+pub(crate) use loom::sync::{Mutex, MutexGuard, atomic};
+
+use std::sync::{LockResult, PoisonError};
 
 /// Locks `mutex`, poisoned or not.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    unpoisoned(mutex.lock())
+}
+
+/// What a lock guards, poisoned or not.
 ///
 /// No user code runs under our locks, so a poisoned one only says that a thread died of something that is not ours.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn unpoisoned<T>(locked: LockResult<T>) -> T {
+    locked.unwrap_or_else(PoisonError::into_inner)
 }

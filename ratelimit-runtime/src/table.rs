@@ -10,15 +10,7 @@ mod overflow;
 mod room;
 mod shard;
 
-use std::{
-    hash::BuildHasher,
-    sync::{
-        Arc, Mutex, MutexGuard,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-};
-
-use foldhash::quality::RandomState;
+use std::{hash::BuildHasher, sync::Arc};
 
 use self::{
     overflow::OVERFLOW_PER_SHARD,
@@ -30,16 +22,27 @@ use crate::{
     budget::{Budget, Charge, Demand, Place, Refusal},
     key::Key,
     rules::Rules,
-    sync::lock,
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicU64, Ordering::Relaxed},
+        lock,
+    },
 };
 
-const SHARDS: usize = 64;
+#[cfg(not(all(test, ratelimit_loom)))]
+use foldhash::quality::RandomState as Hasher;
+
+/// A model checker must see the same run twice.
+#[cfg(all(test, ratelimit_loom))]
+use foldhash::quality::FixedState as Hasher;
+
+const SHARDS: usize = if cfg!(all(test, ratelimit_loom)) { 2 } else { 64 };
 
 /// Old keys that a new one lets go of at most: more than one, so that a table shrinks while keys come and go.
 const RECLAIMED_PER_NEW_KEY: usize = 2;
 
 pub(crate) struct Table {
-    hasher: RandomState,
+    hasher: Hasher,
     shards: Box<[Mutex<Shard>]>,
     room: Room,
     /// No budget of a key is full again before this instant. Relaxed: a hint, and a stale one costs a look at all
@@ -62,7 +65,7 @@ impl Table {
     pub(crate) fn new(rules: Rules, max_keys: usize) -> Self {
         let rules = Arc::new(rules);
         Self {
-            hasher: RandomState::default(),
+            hasher: Hasher::default(),
             shards: (0..SHARDS).map(|number| Mutex::new(Shard::new(number, rules.clone()))).collect(),
             room: Room::new(max_keys),
             nothing_due_before: AtomicU64::new(0),

@@ -30,7 +30,7 @@ use std::{
 };
 
 use self::clock::IsolatedClock;
-use crate::{clock::TimeSource, sync::lock};
+use crate::{clock::TimeSource, sync::unpoisoned};
 
 /// Gives the calls of this thread fresh budgets for every declared limit, and a clock of their own, until the returned
 /// value is dropped.
@@ -132,7 +132,7 @@ pub(crate) fn isolated<D, L: Send + Sync>(
 ) -> Option<&'static L> {
     let current = CURRENT.try_with(|current| current.borrow().clone()).ok()??;
     let address = ptr::from_ref(declared).addr();
-    let mut limiters = lock(&current.shared.limiters);
+    let mut limiters = unpoisoned(current.shared.limiters.lock());
     let limiter = limiters.entry(address).or_insert_with(|| {
         let clock = TimeSource::Custom(Arc::new(current.shared.clock.clone()));
         // Leaked: the calls of declared limits hold them for as long as they like.

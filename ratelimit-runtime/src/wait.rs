@@ -83,7 +83,7 @@ enum Stage {
 #[expect(clippy::large_enum_variant, reason = "taken apart where it is made")]
 pub(crate) enum Turn<'a> {
     Over(Result<Permit<'a>, RateLimited>),
-    /// To be looked at again at `at`, if nobody later it before; `None`: there is no such time.
+    /// To be looked at again at `at`, if nobody wakes it before; `None`: there is no such time.
     Waits {
         now: u64,
         at: Option<u64>,

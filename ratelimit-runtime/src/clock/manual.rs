@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::Clock;
-use crate::sync::lock;
+use crate::sync::unpoisoned;
 
 /// A clock that stands still until it is moved: for tests without sleeping.
 ///
@@ -56,7 +56,7 @@ impl ManualClock {
     }
 
     fn turn(&self, to: impl FnOnce(Duration) -> Duration) {
-        let mut shared = lock(&self.shared);
+        let mut shared = unpoisoned(self.shared.lock());
         shared.now = to(shared.now);
         let now = shared.now;
         let due: Vec<_> = shared.sleepers.extract_if(.., |(at, _)| *at <= now).collect();
@@ -70,11 +70,11 @@ impl ManualClock {
 
 impl Clock for ManualClock {
     fn now(&self) -> Duration {
-        lock(&self.shared).now
+        unpoisoned(self.shared.lock()).now
     }
 
     fn wake_at(&self, at: Duration, waker: &Waker) -> bool {
-        let mut shared = lock(&self.shared);
+        let mut shared = unpoisoned(self.shared.lock());
         if at <= shared.now {
             drop(shared);
             waker.wake_by_ref();

@@ -1,6 +1,6 @@
 //! How many keys may be tracked, and how many are.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Invariant: `tracked` counts the keys in all shards and the reservations not yet used, and no reservation is given
 /// beyond `max_keys`. Relaxed is enough: every change is one read-modify-write, and the count guards no other memory.

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::sync::lock;
+use crate::sync::unpoisoned;
 
 /// When, and a number that tells apart two alarms of one instant.
 type Slot = (Instant, u64);
@@ -40,7 +40,7 @@ impl Alarm {
             return Alarm { slot: None };
         };
         let at = Instant::now() + after.min(FAR);
-        let mut alarms = lock(&clockwork.alarms);
+        let mut alarms = unpoisoned(clockwork.alarms.lock());
         let slot = (at, alarms.next);
         alarms.next += 1;
         alarms.waiting.insert(slot, waker.clone());
@@ -55,7 +55,7 @@ impl Drop for Alarm {
     fn drop(&mut self) {
         if let (Some(slot), Some(clockwork)) = (self.slot, running()) {
             // Dropped after the lock is gone: a waker's drop may drop a whole task.
-            let waker = lock(&clockwork.alarms).waiting.remove(&slot);
+            let waker = unpoisoned(clockwork.alarms.lock()).waiting.remove(&slot);
             drop(waker);
         }
     }
@@ -71,20 +71,17 @@ fn running() -> Option<&'static Clockwork> {
 }
 
 fn ring(clockwork: &Clockwork) {
-    let mut alarms = lock(&clockwork.alarms);
+    let mut alarms = unpoisoned(clockwork.alarms.lock());
     loop {
         let now = Instant::now();
         if let Some(first) = alarms.waiting.first_entry().filter(|first| first.key().0 <= now) {
             let waker = first.remove();
             drop(alarms);
             waker.wake();
-            alarms = lock(&clockwork.alarms);
+            alarms = unpoisoned(clockwork.alarms.lock());
             continue;
         }
         let pause = alarms.waiting.first_key_value().map_or(FAR, |((at, _), _)| *at - now);
-        alarms = match clockwork.earlier.wait_timeout(alarms, pause) {
-            Ok((alarms, _)) => alarms,
-            Err(poisoned) => poisoned.into_inner().0,
-        };
+        (alarms, _) = unpoisoned(clockwork.earlier.wait_timeout(alarms, pause));
     }
 }

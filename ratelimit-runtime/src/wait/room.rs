@@ -1,10 +1,6 @@
 //! The room in which all lines of the process are, and how a line moves on.
 
-use std::{
-    collections::HashMap,
-    sync::{LazyLock, Mutex},
-    task::Waker,
-};
+use std::{collections::HashMap, task::Waker};
 
 use super::{
     line::{Line, LineId},
@@ -13,7 +9,7 @@ use super::{
 use crate::{
     budget::Cause,
     denied::{RateLimited, Reason},
-    sync::lock,
+    sync::{Mutex, lock},
 };
 
 #[derive(Default)]
@@ -40,9 +36,16 @@ impl Afterwards {
     }
 }
 
-/// Acts in the room, alone, and later those whom that concerns when it is left.
+#[cfg(not(all(test, ratelimit_loom)))]
+static ROOM: std::sync::LazyLock<Mutex<Room>> = std::sync::LazyLock::new(|| Mutex::new(Room::default()));
+
+#[cfg(all(test, ratelimit_loom))]
+loom::lazy_static! {
+    static ref ROOM: Mutex<Room> = Mutex::new(Room::default());
+}
+
+/// Acts in the room, alone, and wakes those whom that concerns when it is left.
 pub(super) fn enter<R>(act: impl FnOnce(&mut Room, &mut Afterwards) -> R) -> R {
-    static ROOM: LazyLock<Mutex<Room>> = LazyLock::new(Mutex::default);
     let mut later = Afterwards::default();
     let result = act(&mut lock(&ROOM), &mut later);
     later.wake.into_iter().for_each(Waker::wake);
