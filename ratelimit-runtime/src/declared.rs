@@ -133,7 +133,7 @@ macro_rules! declaration_of {
 declaration_of!(Limiter);
 declaration_of!(KeyedLimiter);
 
-/// A [`Limiter`] in a `static`, made by [`limiter!`](crate::limiter) and started with its first use.
+/// A [`Limiter`] in a `static`, made by `limiter!` and started with its first use.
 ///
 /// Several functions share it by `#[rate_limit(limiter = PATH)]`; it is also a `Limiter` to call by hand.
 #[derive(Clone, Copy)]
@@ -141,7 +141,7 @@ pub struct LazyLimiter {
     declared: &'static Declared<Limiter>,
 }
 
-/// A [`KeyedLimiter`] in a `static`, made by [`limiter!(keyed, ..)`](crate::limiter) and started with its first use.
+/// A [`KeyedLimiter`] in a `static`, made by `limiter!(keyed, ..)` and started with its first use.
 ///
 /// Several functions share it by `#[rate_limit(limiter = PATH, key = ..)]`; it is also a `KeyedLimiter` to call by hand.
 #[derive(Clone, Copy)]
