@@ -1,5 +1,6 @@
 //! Tests of the whole macro, from tokens to tokens. The messages and their carets are in `tests/ui`.
 
+mod expansion;
 mod mistakes;
 mod noise;
 
@@ -25,7 +26,9 @@ fn errors(expansion: TokenStream) -> Vec<String> {
 
 /// The messages for `#[rate_limit(arguments)] item`.
 fn errors_of(arguments: &str, item: &str) -> Vec<String> {
-    let arguments = arguments.parse().expect("the arguments are tokens");
-    let item = item.parse().expect("the item is tokens");
-    errors(crate::attribute::expand(arguments, item))
+    errors(crate::attribute::expand(tokens(arguments), tokens(item)))
+}
+
+fn tokens(code: &str) -> TokenStream {
+    code.parse().expect("the code of a test is tokens")
 }

@@ -94,6 +94,10 @@ fn bind_argument(closure: &ExprClosure, runtime: &Runtime) -> TokenStream {
     let (span, limited) = (Span::mixed_site(), limited());
     match closure.inputs.first() {
         Some(pattern @ Pat::Type(_)) => quote_spanned!(span=> let #pattern = #limited;),
+        // A lint takes a `let` of such a name alone for one without effect.
+        Some(Pat::Ident(pattern)) if pattern.ident.to_string().starts_with('_') => {
+            quote_spanned!(span=> let (#pattern,): (#runtime::RateLimited,) = (#limited,);)
+        }
         pattern => quote_spanned!(span=> let #pattern: #runtime::RateLimited = #limited;),
     }
 }
