@@ -73,6 +73,14 @@ pub(crate) struct Charge {
     pub(crate) remaining: u32,
 }
 
+impl Charge {
+    /// That of a call with a cost of 0: it only looks, and there is nothing to give back.
+    pub(crate) fn of_nothing(rules: &Rules, state: &State, now: u64, place: Place, demand: &Demand) -> Self {
+        let remaining = demand.capacity(&rules.spec).saturating_sub(rules.plan.used(state, now));
+        Self { place, cost: 0, at: now, life: 0, remaining }
+    }
+}
+
 /// Why a budget admitted nothing, and how it stood.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal {

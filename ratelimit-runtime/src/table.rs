@@ -6,6 +6,7 @@
 //!
 //! Memory follows the keys. There is no background thread: whoever brings a new key lets go of some that are done.
 
+mod due;
 mod overflow;
 mod room;
 mod shard;
@@ -13,6 +14,7 @@ mod shard;
 use std::{hash::BuildHasher, sync::Arc};
 
 use self::{
+    due::{Agenda, Due},
     overflow::OVERFLOW_PER_SHARD,
     room::{Reservation, Room},
     shard::{Shard, Slot},
@@ -45,9 +47,7 @@ pub(crate) struct Table {
     hasher: Hasher,
     shards: Box<[Mutex<Shard>]>,
     room: Room,
-    /// No budget of a key is full again before this instant. Relaxed: a hint, and a stale one costs a look at all
-    /// shards, or sends one new key to an overflow budget.
-    nothing_due_before: AtomicU64,
+    agenda: Arc<Agenda>,
     /// Relaxed: a statistic.
     overflowed: AtomicU64,
 }
@@ -64,11 +64,13 @@ enum Seat<'a> {
 impl Table {
     pub(crate) fn new(rules: Rules, max_keys: usize) -> Self {
         let rules = Arc::new(rules);
+        let agenda = Arc::new(Agenda::new());
+        let shard = |number| Shard::new(number, rules.clone(), Due::new(agenda.clone(), number));
         Self {
             hasher: Hasher::default(),
-            shards: (0..SHARDS).map(|number| Mutex::new(Shard::new(number, rules.clone()))).collect(),
+            shards: (0..SHARDS).map(|number| Mutex::new(shard(number))).collect(),
             room: Room::new(max_keys),
-            nothing_due_before: AtomicU64::new(0),
+            agenda,
             overflowed: AtomicU64::new(0),
         }
     }
@@ -92,8 +94,14 @@ impl Table {
         let hash = self.hash(key);
         if demand.cost == 0 {
             let shard = lock(self.shard(hash));
-            let mut copy = Budget::new(shard.look(hash, key).clone(), 0);
-            return copy.charge(shard.rules(), shard.clamp(now), Place::Own(*key), demand);
+            let now = shard.clamp(now);
+            return Ok(Charge::of_nothing(
+                shard.rules(),
+                shard.look(hash, key),
+                now,
+                Place::Own(*key),
+                demand,
+            ));
         }
         let (mut shard, now, seat) = self.enter(hash, key, now);
         match seat {
@@ -155,7 +163,7 @@ impl Table {
             if let Some(reservation) = self.room.reserve() {
                 return (shard, now, Seat::New(reservation));
             }
-            if searched || self.nothing_due_before.load(Relaxed) > now {
+            if searched || !self.agenda.is_due(now) {
                 return (shard, now, Seat::Overflow);
             }
             drop(shard);
@@ -166,14 +174,11 @@ impl Table {
 
     /// Lets go of every key whose budget is full again.
     fn reclaim(&self, now: u64) {
-        let mut next = u64::MAX;
         for shard in &self.shards {
             let mut shard = lock(shard);
             let now = shard.tick(now);
             shard.reclaim(now, usize::MAX, &self.room);
-            next = next.min(shard.next_due(now));
         }
-        self.nothing_due_before.store(next, Relaxed);
     }
 
     /// Acts on the budget at `place`, if it is still there, and lets go of it if it is then as good as new.
@@ -273,7 +278,6 @@ impl Table {
             let now = shard.tick(now);
             shard.set_rules(rules.clone(), now);
         }
-        self.nothing_due_before.store(0, Relaxed);
     }
 
     fn hash(&self, key: &Key) -> u64 {

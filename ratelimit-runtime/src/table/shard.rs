@@ -1,20 +1,15 @@
 //! A part of the keys, under one lock.
 
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, binary_heap::PeekMut},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use hashbrown::HashTable;
 
 use super::{
+    due::{Due, NEVER},
     overflow::{OVERFLOW_PER_SHARD, Overflow},
     room::{Reservation, Room},
 };
 use crate::{algorithm::State, budget::Budget, clock::nanos, key::Key, rules::Rules};
-
-const NEVER: u64 = u64::MAX;
 
 /// The fewest places that are worth giving back to the allocator.
 const WORTH_SHRINKING: usize = 64;
@@ -30,7 +25,7 @@ pub(super) struct Shard {
     vacant: Vec<Slot>,
     /// When to look whether an entry's budget is full again: never later than that is so. What differs from the entry's
     /// own `check_at` is out of date.
-    due: BinaryHeap<Reverse<(u64, Slot)>>,
+    due: Due,
     overflow: Overflow,
     /// Never written to while fresh: what a key that is not tracked has used.
     untouched: State,
@@ -51,7 +46,7 @@ struct Entry {
 }
 
 impl Shard {
-    pub(super) fn new(number: usize, rules: Arc<Rules>) -> Self {
+    pub(super) fn new(number: usize, rules: Arc<Rules>, due: Due) -> Self {
         Self {
             number,
             untouched: rules.plan.fresh(),
@@ -60,7 +55,7 @@ impl Shard {
             index: HashTable::new(),
             entries: Vec::new(),
             vacant: Vec::new(),
-            due: BinaryHeap::new(),
+            due,
             overflow: Overflow::default(),
             next_life: 0,
         }
@@ -115,8 +110,7 @@ impl Shard {
     pub(super) fn reclaim(&mut self, now: u64, limit: usize, room: &Room) {
         let mut reclaimed = 0;
         while reclaimed < limit {
-            let Some(next) = self.due.peek_mut().filter(|next| next.0.0 <= now) else { break };
-            let Reverse((at, slot)) = PeekMut::pop(next);
+            let Some((at, slot)) = self.due.pop(now) else { break };
             let entry = &mut self.entries[slot.index()];
             if entry.check_at != at {
                 continue;
@@ -131,12 +125,6 @@ impl Shard {
             }
         }
         self.shrink(now);
-    }
-
-    /// No entry's budget is full again before this instant, those to come included.
-    pub(super) fn next_due(&self, now: u64) -> u64 {
-        let earliest_new = now.saturating_add(window(&self.rules));
-        self.due.peek().map_or(earliest_new, |Reverse((at, _))| earliest_new.min(*at))
     }
 
     /// To call when a budget may have become emptier: lets go of it if it is as good as new. It stays if its key would
@@ -173,7 +161,7 @@ impl Shard {
         // An earlier look is early enough: it finds out that there is more to wait for.
         if clear_at < entry.check_at {
             entry.check_at = clear_at;
-            self.due.push(Reverse((clear_at, slot)));
+            self.due.push(clear_at, slot);
         }
     }
 
@@ -195,7 +183,7 @@ impl Shard {
     }
 
     fn schedule_all(&mut self, now: u64) {
-        self.due = BinaryHeap::with_capacity(self.entries.len());
+        self.due.clear();
         for number in 0..self.entries.len() {
             self.entries[number].check_at = NEVER;
             self.check_when_clear(Slot::of(number), now);
