@@ -68,6 +68,14 @@ impl Budgets {
         ready_at.unwrap_or(Some(now))
     }
 
+    /// The budget that decides about `key` now.
+    pub(crate) fn place_of(&self, key: &Key, now: u64) -> Place {
+        match self {
+            Budgets::Only(_) => Place::Only,
+            Budgets::Keyed(table) => table.place_of(key, now),
+        }
+    }
+
     /// Acts on the budget at `place`, if it is still there.
     fn at<R>(&self, place: Place, now: u64, act: impl FnOnce(&Rules, u64, &mut Budget) -> R) -> Option<R> {
         match self {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ratelimit_spec::Mode;
 
 use crate::{
-    budget::{Cause, Charge, Demand, Refusal},
+    budget::{Cause, Charge, Demand, Place, Refusal},
     denied::{RateLimited, Reason},
     key::Key,
     limit::Limit,
@@ -48,6 +48,20 @@ impl<'a> Claim<'a> {
         Self { limit, key: Key::NONE, demand: Demand::new(0), role: Role::Free, charge: None, refuses: false }
     }
 
+    fn is_of_limit(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.limit, other.limit)
+    }
+
+    /// Both are charged to one budget.
+    fn meets(&self, other: &Self) -> bool {
+        let both_charge = self.role == Role::Enforced && other.role == Role::Enforced;
+        both_charge && self.is_of_limit(other) && (self.key == other.key || self.place() == other.place())
+    }
+
+    fn place(&self) -> Place {
+        self.limit.budgets.place_of(&self.key, self.limit.now())
+    }
+
     fn undo(&mut self) {
         if let Some(charge) = self.charge.take() {
             self.limit.undo(&charge);
@@ -82,6 +96,7 @@ pub(crate) fn charge(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
         }
         // Ready already: somebody gave something back between the refusal and the look at all limits.
         if attempt == ATTEMPTS {
+            claims[refused.claim].refuses = true;
             limited.retry_after = Some(Duration::from_nanos(1));
             return Err(limited);
         }
@@ -164,8 +179,7 @@ impl Outlook {
 
     fn of_claim(claims: &[Claim<'_>], number: usize) -> Self {
         let Claim { limit, key, .. } = &claims[number];
-        let demand = combined_demand(claims, number);
-        Self::look(limit, key, &demand)
+        Self::look(limit, key, &demand_behind_others(claims, number))
     }
 
     /// Looks without charging anything.
@@ -220,27 +234,43 @@ impl Outlook {
     }
 }
 
-/// What the whole call asks of the budget of one of its claims: more than that claim, if others meet there.
-fn combined_demand(claims: &[Claim<'_>], number: usize) -> Demand {
+/// What a claim asks of its budget once the claims of the same call before it have been charged there.
+fn demand_behind_others(claims: &[Claim<'_>], number: usize) -> Demand {
     let claim = &claims[number];
-    let same_budget = claims.iter().filter(|other| {
-        other.role == Role::Enforced && Arc::ptr_eq(other.limit, claim.limit) && other.key == claim.key
-    });
-    same_budget.fold(Demand { cost: 0, ..claim.demand }, |sum, other| sum.and(&other.demand))
+    let mut demand = claim.demand;
+    if demand.cost > 0 {
+        for earlier in claims[..number].iter().filter(|earlier| claim.meets(earlier)) {
+            demand.cost = demand.cost.saturating_add(earlier.demand.cost);
+        }
+    }
+    demand
 }
 
 /// Counts an admitted call at each of its limits.
 pub(crate) fn count_admission(claims: &[Claim<'_>]) {
-    for claim in claims {
-        match (claim.role, &claim.charge) {
-            (Role::Free, _) => {}
-            (Role::Shadow, None) => claim.limit.counters.shadow_denied(),
-            _ => claim.limit.counters.allowed(),
+    for claim in first_of_each_limit(claims, |claim| claim.role != Role::Free) {
+        let would_be_denied = |other: &Claim<'_>| other.role == Role::Shadow && other.charge.is_none();
+        if claims.iter().any(|other| other.is_of_limit(claim) && would_be_denied(other)) {
+            claim.limit.counters.shadow_denied();
+        } else {
+            claim.limit.counters.allowed();
         }
     }
 }
 
 /// Counts a denied call at the limits that stood against it.
 pub(crate) fn count_denial(claims: &[Claim<'_>]) {
-    claims.iter().filter(|claim| claim.refuses).for_each(|claim| claim.limit.counters.denied());
+    first_of_each_limit(claims, |claim| claim.refuses).for_each(|claim| claim.limit.counters.denied());
+}
+
+/// Calls are counted, and not how often one of them asks the same limit.
+fn first_of_each_limit<'s, 'a>(
+    claims: &'s [Claim<'a>],
+    counts: impl Fn(&Claim<'a>) -> bool,
+) -> impl Iterator<Item = &'s Claim<'a>> {
+    claims.iter().enumerate().filter_map(move |(number, claim)| {
+        let is_repeated =
+            claims[..number].iter().any(|earlier| counts(earlier) && earlier.is_of_limit(claim));
+        (counts(claim) && !is_repeated).then_some(claim)
+    })
 }

@@ -106,13 +106,6 @@ impl Limit {
         }
     }
 
-    /// Gives a charge back, and counts that as a refund if it still had something to give.
-    pub(crate) fn refund(&self, charge: &Charge) {
-        if self.undo(charge) > 0 {
-            self.counters.refunded();
-        }
-    }
-
     /// Takes a charge back, and says how many permits that freed.
     pub(crate) fn undo(&self, charge: &Charge) -> u32 {
         if charge.cost == 0 {

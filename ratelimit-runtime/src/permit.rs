@@ -1,7 +1,7 @@
 //! What an admitted call holds.
 
 use std::{
-    fmt,
+    fmt, ptr,
     sync::{Arc, OnceLock},
 };
 
@@ -88,8 +88,14 @@ impl<'a> Permit<'a> {
 
 impl Admitted<'_> {
     fn refund(&self) {
+        let mut counted = SmallVec::<[&Limit; 4]>::new();
         for (limit, charge) in &self.charges {
-            limit.refund(charge);
+            let gave_something = limit.undo(charge) > 0;
+            // Calls are counted, and not how often one of them was charged by the same limit.
+            if gave_something && !counted.iter().any(|other| ptr::eq(*other, *limit)) {
+                limit.counters.refunded();
+                counted.push(limit);
+            }
         }
     }
 }

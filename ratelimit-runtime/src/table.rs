@@ -146,6 +146,16 @@ impl Table {
         }
     }
 
+    /// The budget that decides about `key` now, even if it is made only when that is charged.
+    pub(crate) fn place_of(&self, key: &Key, now: u64) -> Place {
+        let hash = self.hash(key);
+        let (shard, _, seat) = self.enter(hash, key, now);
+        match seat {
+            Seat::Own(_) | Seat::New(_) => Place::Own(*key),
+            Seat::Overflow => Place::Overflow(shard.overflow_number(hash)),
+        }
+    }
+
     /// Locks the shard of `key` and finds its seat.
     fn enter(&self, hash: u64, key: &Key, now: u64) -> (MutexGuard<'_, Shard>, u64, Seat<'_>) {
         let mut searched = false;
