@@ -103,3 +103,8 @@ pub use self::{
 pub mod __private {
     pub use crate::private::*;
 }
+
+/// Every Rust example of the README is a test. They need the features that it speaks of.
+#[cfg(all(doctest, feature = "macros", feature = "tokio", feature = "axum", feature = "test-util"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;
