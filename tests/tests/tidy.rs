@@ -93,6 +93,19 @@ fn relative_links_resolve() {
 }
 
 #[test]
+fn algorithms_read_no_clock_and_know_no_key() {
+    let inside = "ratelimit-runtime/src/algorithm";
+    let forbidden = ["Instant", "SystemTime", "crate::clock", "crate::key", "crate::registry", "crate::sync"];
+    for file in files().iter().filter(|file| is(file, "rs") && file.starts_with(inside)) {
+        let text = read(file);
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in code {
+            assert!(!forbidden.iter().any(|name| line.contains(name)), "{file} is to be pure: {line}");
+        }
+    }
+}
+
+#[test]
 fn no_source_file_is_too_long() {
     let long: Vec<String> = files()
         .into_iter()

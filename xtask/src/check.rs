@@ -31,6 +31,10 @@ pub(crate) fn everything() -> ExitCode {
         let mut command = cargo(["test", "--package", "ratelimit-runtime", "--no-default-features"]);
         Outcome::of_tests(command.args(["--lib", "--tests", "--no-fail-fast"]))
     });
+    report.step("tests, every interleaving", || {
+        let mut command = cargo(["test", "--package", "ratelimit-runtime", "--no-default-features"]);
+        Outcome::of_tests(command.args(["--lib", "interleavings"]).env("RUSTFLAGS", "--cfg ratelimit_loom"))
+    });
     report.step("README's first example in a new crate", consumer::builds_and_runs);
     report.step("quickstart", quickstart::runs);
 
