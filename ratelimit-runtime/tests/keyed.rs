@@ -411,6 +411,33 @@ fn a_shorter_window_lets_go_of_keys_earlier() {
 }
 
 #[test]
+fn a_change_of_the_limit_holds_no_key_that_is_full_again() {
+    let (limiter, clock) = limiter(per_second(2));
+    let limiter = limiter.with_max_keys(100);
+    for key in 0..100 {
+        take(&limiter, key, 1);
+    }
+    clock.advance(2 * SECOND);
+    limiter.set_spec(per_second(2).with_buckets(20)).unwrap();
+    take(&limiter, 100, 1);
+    assert_eq!(limiter.tracked_keys(), 1);
+}
+
+#[test]
+fn a_table_that_shrinks_holds_no_key_that_is_full_again() {
+    let (limiter, clock) = limiter(per_second(2));
+    for key in 0..50_000 {
+        take(&limiter, key, 1);
+    }
+    clock.advance(2 * SECOND);
+    // Each lets go of two, so the table shrinks before the last of them has gone.
+    for key in 50_000..72_000 {
+        limiter.try_acquire(&key).unwrap().refund();
+    }
+    assert_eq!(limiter.tracked_keys(), 0);
+}
+
+#[test]
 fn a_clock_that_steps_back_brings_no_key_back_to_what_it_had_left() {
     let (limiter, clock) = limiter(per_second(2));
     clock.set(100 * SECOND);

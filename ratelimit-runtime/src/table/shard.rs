@@ -149,19 +149,23 @@ impl Shard {
         self.vacant.push(slot);
     }
 
-    /// Has the entry looked at once its budget is full again.
+    /// Has the entry looked at once its budget is full again; in a window, if it is and has to stay: for its line, or
+    /// so that its key does not fall back to what others have used.
     fn check_when_clear(&mut self, slot: Slot, now: u64) {
         let entry = &mut self.entries[slot.index()];
         let Some(budget) = &entry.budget else { return };
-        let clear_at = match budget.clear_at(&self.rules, now) {
-            // Full again and yet kept: it has a line, or is a fresh start after a reset.
-            clear_at if clear_at <= now => now.saturating_add(window(&self.rules)),
-            clear_at => clear_at,
+        let overflow = Overflow::place_of(entry.hash);
+        let check_at = match budget.clear_at(&self.rules, now) {
+            clear_at if clear_at > now => clear_at,
+            _ if budget.is_queued() || !self.overflow.is_idle(overflow, &self.rules, now) => {
+                now.saturating_add(window(&self.rules))
+            }
+            _ => now,
         };
         // An earlier look is early enough: it finds out that there is more to wait for.
-        if clear_at < entry.check_at {
-            entry.check_at = clear_at;
-            self.due.push(clear_at, slot);
+        if check_at < entry.check_at {
+            entry.check_at = check_at;
+            self.due.push(check_at, slot);
         }
     }
 
