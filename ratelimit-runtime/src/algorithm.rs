@@ -54,6 +54,16 @@ pub(crate) struct Charged {
     pub(crate) at: u64,
 }
 
+/// Charges of 1 that are admitted in a row, whenever they come before `until`, and count as if made at `from`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    pub(crate) permits: u32,
+    pub(crate) from: u64,
+    pub(crate) until: u64,
+    /// When the next one is admitted, if `permits` is 0; else 0.
+    pub(crate) ready_at: u64,
+}
+
 /// Why nothing was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Denial {
@@ -90,6 +100,13 @@ impl Plan {
     ) -> Result<Charged, Denial> {
         match (self, state) {
             (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => plan.charge(ring, now, cost, capacity),
+        }
+    }
+
+    /// What could be charged without looking at the state again: see [`Allowance`]. `None` where it always matters when.
+    pub(crate) fn allowance(&self, state: &mut State, now: u64, capacity: u32) -> Option<Allowance> {
+        match (self, state) {
+            (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => plan.allowance(ring, now, capacity),
         }
     }
 

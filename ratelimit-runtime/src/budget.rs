@@ -3,7 +3,8 @@
 use ratelimit_spec::LimitSpec;
 
 use crate::{
-    algorithm::{Denial, State},
+    algorithm::{Allowance, Denial, State},
+    budgets::Terms,
     key::Key,
     rules::Rules,
 };
@@ -30,6 +31,11 @@ impl Demand {
             max: self.max.into_iter().chain(other.max).min(),
             share: self.share.min(other.share),
         }
+    }
+
+    /// One permit of the whole budget: what nearly all calls ask.
+    pub(crate) fn is_for_one_permit(&self) -> bool {
+        self.cost == 1 && self.max.is_none() && self.share >= 1.0
     }
 
     /// The most permits that may be in use once this call is charged.
@@ -71,13 +77,20 @@ pub(crate) struct Charge {
     /// The life of the budget that it was made in.
     life: u64,
     pub(crate) remaining: u32,
+    /// The budget counts the call as admitted.
+    pub(crate) counted: bool,
 }
 
 impl Charge {
+    /// One permit that was set out to be taken.
+    pub(crate) fn counted(place: Place, at: u64, life: u64, remaining: u32) -> Self {
+        Self { place, cost: 1, at, life, remaining, counted: true }
+    }
+
     /// That of a call with a cost of 0: it only looks, and there is nothing to give back.
     pub(crate) fn of_nothing(rules: &Rules, state: &State, now: u64, place: Place, demand: &Demand) -> Self {
         let remaining = demand.capacity(&rules.spec).saturating_sub(rules.plan.used(state, now));
-        Self { place, cost: 0, at: now, life: 0, remaining }
+        Self { place, cost: 0, at: now, life: 0, remaining, counted: false }
     }
 }
 
@@ -151,6 +164,7 @@ impl Budget {
                 at: charged.at,
                 life: self.life,
                 remaining: charged.remaining,
+                counted: false,
             }),
             Err(Denial::Exceeded { ready_at }) => {
                 Err(self.refusal(rules, now, demand, Cause::Exceeded { ready_at }))
@@ -164,6 +178,23 @@ impl Budget {
     fn refusal(&self, rules: &Rules, now: u64, demand: &Demand, cause: Cause) -> Refusal {
         let used = rules.plan.used(&self.state, now);
         Refusal { cause, spec: rules.spec, remaining: demand.capacity(&rules.spec).saturating_sub(used) }
+    }
+
+    /// What may be taken without asking; nothing while callers wait in line.
+    pub(crate) fn terms(&mut self, rules: &Rules, now: u64) -> Option<Terms> {
+        // A `max` that each call brings along is never set out.
+        if self.queued || rules.spec.max() == u32::MAX {
+            return None;
+        }
+        let Allowance { permits, from, until, ready_at } =
+            rules.plan.allowance(&mut self.state, now, rules.spec.max())?;
+        Some(Terms { permits, from, until, ready_at, life: self.life })
+    }
+
+    /// Charges what was taken.
+    pub(crate) fn charge_taken(&mut self, rules: &Rules, terms: &Terms, taken: u32) {
+        // There was room for it when it was set out, and nothing else has been charged since.
+        _ = rules.plan.charge(&mut self.state, terms.from, taken, u32::MAX);
     }
 
     pub(crate) fn refund(&mut self, rules: &Rules, now: u64, charge: &Charge) -> Refunded {

@@ -2,31 +2,30 @@
 //!
 //! Calls of a limit without keys carry [`Key::NONE`], and their only budget does not look at it.
 
+mod allotment;
+mod only;
+
 use std::sync::Arc;
+
+pub(crate) use self::allotment::Terms;
+use self::only::Only;
 
 use crate::{
     algorithm::{Grain, State},
     budget::{Budget, Charge, Demand, Place, Refunded, Refusal},
     key::Key,
     rules::Rules,
-    sync::{Mutex, lock},
     table::Table,
 };
 
 pub(crate) enum Budgets {
-    Only(Mutex<Only>),
+    Only(Only),
     Keyed(Table),
-}
-
-pub(crate) struct Only {
-    rules: Arc<Rules>,
-    budget: Budget,
 }
 
 impl Budgets {
     pub(crate) fn only(rules: Rules) -> Self {
-        let budget = Budget::new(rules.plan.fresh(), 0);
-        Budgets::Only(Mutex::new(Only { rules: Arc::new(rules), budget }))
+        Budgets::Only(Only::new(rules))
     }
 
     pub(crate) fn grain(&self) -> Grain {
@@ -39,10 +38,7 @@ impl Budgets {
     /// Decides about one call and charges it, all or nothing. Nobody who waits in line is passed.
     pub(crate) fn charge(&self, key: &Key, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
         match self {
-            Budgets::Only(only) => {
-                let Only { rules, budget } = &mut *lock(only);
-                budget.charge(rules, now, Place::Only, demand)
-            }
+            Budgets::Only(only) => only.charge(now, demand),
             Budgets::Keyed(table) => table.charge(key, now, demand),
         }
     }
@@ -79,10 +75,7 @@ impl Budgets {
     /// Acts on the budget at `place`, if it is still there.
     fn at<R>(&self, place: Place, now: u64, act: impl FnOnce(&Rules, u64, &mut Budget) -> R) -> Option<R> {
         match self {
-            Budgets::Only(only) => {
-                let Only { rules, budget } = &mut *lock(only);
-                Some(act(rules, now, budget))
-            }
+            Budgets::Only(only) => Some(only.act(now, |rules, budget| act(rules, now, budget))),
             Budgets::Keyed(table) => table.at(place, now, act),
         }
     }
@@ -95,7 +88,7 @@ impl Budgets {
     pub(crate) fn open_line(&self, key: &Key, now: u64) -> Place {
         match self {
             Budgets::Only(only) => {
-                lock(only).budget.set_queued(true);
+                only.act(now, |_, budget| budget.set_queued(true));
                 Place::Only
             }
             Budgets::Keyed(table) => table.open_line(key, now),
@@ -110,29 +103,23 @@ impl Budgets {
     /// counts there.
     pub(crate) fn look<R>(&self, key: &Key, now: u64, look: impl FnOnce(&Rules, &State, u64) -> R) -> R {
         match self {
-            Budgets::Only(only) => {
-                let only = lock(only);
-                look(&only.rules, only.budget.state(), now)
-            }
+            Budgets::Only(only) => only.act(now, |rules, budget| look(rules, budget.state(), now)),
             Budgets::Keyed(table) => table.look(key, now, look),
         }
     }
 
     /// Where callers stand in line for `key`, if any do.
-    pub(crate) fn line_of(&self, key: &Key) -> Option<Place> {
+    pub(crate) fn line_of(&self, key: &Key, now: u64) -> Option<Place> {
         match self {
-            Budgets::Only(only) => lock(only).budget.is_queued().then_some(Place::Only),
+            Budgets::Only(only) => only.act(now, |_, budget| budget.is_queued()).then_some(Place::Only),
             Budgets::Keyed(table) => table.line_of(key),
         }
     }
 
     /// A copy of the budget at `place`, to try out what is to come.
-    pub(crate) fn copy(&self, place: Place) -> (Arc<Rules>, State) {
+    pub(crate) fn copy(&self, place: Place, now: u64) -> (Arc<Rules>, State) {
         match self {
-            Budgets::Only(only) => {
-                let only = lock(only);
-                (only.rules.clone(), only.budget.state().clone())
-            }
+            Budgets::Only(only) => only.copy(now),
             Budgets::Keyed(table) => table.copy(place),
         }
     }
@@ -140,10 +127,7 @@ impl Budgets {
     /// Forgets every charge of every key.
     pub(crate) fn reset(&self, now: u64) {
         match self {
-            Budgets::Only(only) => {
-                let Only { rules, budget } = &mut *lock(only);
-                budget.renew(rules);
-            }
+            Budgets::Only(only) => only.act(now, |rules, budget| budget.renew(rules)),
             Budgets::Keyed(table) => table.reset(now),
         }
     }
@@ -158,14 +142,17 @@ impl Budgets {
 
     /// Puts other rules in force, and keeps what is in use.
     pub(crate) fn set_rules(&self, rules: Rules, now: u64) {
-        let rules = Arc::new(rules);
         match self {
-            Budgets::Only(only) => {
-                let only = &mut *lock(only);
-                only.budget.convert(&rules, &only.rules, now);
-                only.rules = rules;
-            }
-            Budgets::Keyed(table) => table.set_rules(&rules, now),
+            Budgets::Only(only) => only.set_rules(rules, now),
+            Budgets::Keyed(table) => table.set_rules(&Arc::new(rules), now),
+        }
+    }
+
+    /// Calls that were admitted and not counted by whoever asked for them.
+    pub(crate) fn admitted(&self, now: u64) -> u64 {
+        match self {
+            Budgets::Only(only) => only.admitted(now),
+            Budgets::Keyed(_) => 0,
         }
     }
 

@@ -64,7 +64,7 @@ impl<'a> Claim<'a> {
 
     fn undo(&mut self) {
         if let Some(charge) = self.charge.take() {
-            self.limit.undo(&charge);
+            self.limit.withdraw(&charge);
         }
     }
 }
@@ -198,7 +198,7 @@ impl Outlook {
             Self { refusal: Refusal { cause, spec: rules.spec, remaining }, ready_at, now }
         });
         if outlook.ready_at.is_some()
-            && let Some(place) = limit.budgets.line_of(key)
+            && let Some(place) = limit.budgets.line_of(key, now)
         {
             outlook.ready_at = wait::ready_behind(limit, place, demand, now);
         }
@@ -249,11 +249,17 @@ fn demand_behind_others(claims: &[Claim<'_>], number: usize) -> Demand {
 /// Counts an admitted call at each of its limits.
 pub(crate) fn count_admission(claims: &[Claim<'_>]) {
     for claim in first_of_each_limit(claims, |claim| claim.role != Role::Free) {
-        let would_be_denied = |other: &Claim<'_>| other.role == Role::Shadow && other.charge.is_none();
-        if claims.iter().any(|other| other.is_of_limit(claim) && would_be_denied(other)) {
+        let of_limit = || claims.iter().filter(|other| other.is_of_limit(claim));
+        // Those that the budget itself has counted as admitted.
+        let counted =
+            of_limit().filter(|other| other.charge.is_some_and(|charge| charge.counted)).count() as u64;
+        if of_limit().any(|other| other.role == Role::Shadow && other.charge.is_none()) {
             claim.limit.counters.shadow_denied();
-        } else {
+            claim.limit.counters.withdrawn(counted);
+        } else if counted == 0 {
             claim.limit.counters.allowed();
+        } else {
+            claim.limit.counters.withdrawn(counted - 1);
         }
     }
 }

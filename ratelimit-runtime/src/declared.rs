@@ -70,7 +70,8 @@ impl<L> Declared<L> {
     fn name(&self) -> Name {
         match self.name {
             Some(name) => Name::fixed(name, true),
-            None => Name::shared(&name_of((self.path)(), self.nth), false),
+            // Leaked once for each declared limit, which lives as long: so a denial clones no count that others share.
+            None => Name::fixed(name_of((self.path)(), self.nth).leak(), false),
         }
     }
 

@@ -57,6 +57,13 @@ impl Wake for Noted {
     }
 }
 
+/// Every interleaving with up to two forced changes of thread: more take hours, and nearly all races need no more.
+fn model(check: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound.get_or_insert(2);
+    model.check(check);
+}
+
 fn limiter(max: u32) -> Arc<Limiter> {
     Arc::new(Limiter::with_clock(spec(max), Steps::new()).unwrap())
 }
@@ -81,7 +88,7 @@ fn is_let_in_by(limiter: &Arc<Limiter>, other: impl FnOnce() + 'static) {
 
 #[test]
 fn two_calls_for_the_last_permit_admit_one() {
-    loom::model(|| {
+    model(|| {
         let limiter = limiter(1);
         let beside = limiter.clone();
         let other = thread::spawn(move || beside.try_acquire().is_ok());
@@ -92,7 +99,7 @@ fn two_calls_for_the_last_permit_admit_one() {
 
 #[test]
 fn no_window_admits_more_while_the_ring_turns() {
-    loom::model(|| {
+    model(|| {
         let clock = Steps::new();
         let limiter = Arc::new(Limiter::with_clock(spec(1), clock.clone()).unwrap());
         limiter.try_acquire().unwrap();
@@ -105,8 +112,57 @@ fn no_window_admits_more_while_the_ring_turns() {
 }
 
 #[test]
+fn three_calls_take_what_was_set_out_and_no_more() {
+    model(|| {
+        let limiter = limiter(3);
+        // Sets out the two that are left.
+        limiter.try_acquire().unwrap();
+        let others = [(); 2].map(|()| {
+            let beside = limiter.clone();
+            thread::spawn(move || u32::from(beside.try_acquire().is_ok()))
+        });
+        let this = u32::from(limiter.try_acquire().is_ok());
+        let admitted = others.into_iter().map(|other| other.join().unwrap()).sum::<u32>() + this;
+        assert_eq!((admitted, limiter.used()), (2, 3));
+    });
+}
+
+#[test]
+fn what_is_taken_while_the_budget_is_looked_at_is_counted_once() {
+    model(|| {
+        let limiter = limiter(2);
+        limiter.try_acquire().unwrap();
+        let beside = limiter.clone();
+        let other = thread::spawn(move || beside.try_acquire().is_ok());
+        let used = limiter.used();
+        assert!(used == 1 || used == 2);
+        assert!(other.join().unwrap());
+        assert_eq!(limiter.used(), 2);
+    });
+}
+
+#[test]
+fn nothing_set_out_before_the_ring_turns_is_taken_after() {
+    model(|| {
+        let clock = Steps::new();
+        let limiter = Arc::new(Limiter::with_clock(spec(2), clock.clone()).unwrap());
+        limiter.try_acquire().unwrap();
+        let (beside, moved) = (limiter.clone(), clock.clone());
+        let other = thread::spawn(move || {
+            moved.set(2_500);
+            (0..3).filter(|_| beside.try_acquire().is_ok()).count()
+        });
+        let this = usize::from(limiter.try_acquire().is_ok());
+        // This call comes before the turn, and then has no part in the new window, or after it, and then shares it.
+        let admitted = other.join().unwrap() + this;
+        assert!(admitted == 2 || admitted == 3);
+        assert!(limiter.try_acquire().is_err());
+    });
+}
+
+#[test]
 fn a_refund_gives_back_one_permit_whoever_comes_meanwhile() {
-    loom::model(|| {
+    model(|| {
         let limiter = limiter(1);
         let permit = limiter.try_acquire().unwrap();
         let beside = limiter.clone();
@@ -119,7 +175,7 @@ fn a_refund_gives_back_one_permit_whoever_comes_meanwhile() {
 
 #[test]
 fn a_refund_after_a_reset_gives_nothing_back() {
-    loom::model(|| {
+    model(|| {
         let limiter = limiter(2);
         let permit = limiter.try_acquire().unwrap();
         let beside = limiter.clone();
@@ -134,7 +190,7 @@ fn a_refund_after_a_reset_gives_nothing_back() {
 
 #[test]
 fn a_changed_limit_keeps_what_was_used() {
-    loom::model(|| {
+    model(|| {
         let limiter = limiter(1);
         let beside = limiter.clone();
         let other = thread::spawn(move || u32::from(beside.try_acquire().is_ok()));
@@ -146,7 +202,7 @@ fn a_changed_limit_keeps_what_was_used() {
 
 #[test]
 fn a_waiter_is_let_in_by_a_refund() {
-    loom::model(|| {
+    model(|| {
         // Leaked, so that the permit may go to another thread.
         let limiter: &'static Arc<Limiter> = Box::leak(Box::new(limiter(1)));
         let permit = limiter.try_acquire().unwrap();
@@ -156,7 +212,7 @@ fn a_waiter_is_let_in_by_a_refund() {
 
 #[test]
 fn a_waiter_is_let_in_by_a_reset() {
-    loom::model(|| {
+    model(|| {
         let limiter = limiter(1);
         limiter.try_acquire().unwrap();
         let beside = limiter.clone();
@@ -166,7 +222,7 @@ fn a_waiter_is_let_in_by_a_reset() {
 
 #[test]
 fn a_waiter_is_let_in_by_a_raised_limit() {
-    loom::model(|| {
+    model(|| {
         let limiter = limiter(1);
         limiter.try_acquire().unwrap();
         let beside = limiter.clone();
@@ -176,7 +232,7 @@ fn a_waiter_is_let_in_by_a_raised_limit() {
 
 #[test]
 fn a_waiter_is_let_in_when_the_one_before_it_leaves() {
-    loom::model(|| {
+    model(|| {
         let limiter = limiter(3);
         limiter.try_acquire_n(2).unwrap();
         let before = limiter.clone();
@@ -189,7 +245,7 @@ fn a_waiter_is_let_in_when_the_one_before_it_leaves() {
 
 #[test]
 fn two_new_keys_for_one_place_are_limited_apart_or_together() {
-    loom::model(|| {
+    model(|| {
         let keyed = KeyedLimiter::with_clock(spec(1), Steps::new()).unwrap().with_max_keys(1);
         let keyed = Arc::new(keyed);
         let beside = keyed.clone();
@@ -207,10 +263,7 @@ fn two_stacks_in_opposite_order_charge_all_or_nothing() {
         check([claim(first, Ask::new()), claim(second, Ask::new())])
     }
 
-    // A call that is denied looks again at both: too many interleavings for all of them.
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(|| {
+    model(|| {
         let [one, two] = [(); 2].map(|()| {
             let limiter = Limiter::with_clock(spec(1), Steps::new()).unwrap();
             &*Box::leak(Box::new(limiter))

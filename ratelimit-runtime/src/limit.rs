@@ -119,6 +119,14 @@ impl Limit {
         refunded.permits
     }
 
+    /// Takes a charge back because the call was denied after all.
+    pub(crate) fn withdraw(&self, charge: &Charge) {
+        if charge.counted {
+            self.counters.withdrawn(1);
+        }
+        self.undo(charge);
+    }
+
     pub(crate) fn reset(&self) {
         let now = self.now();
         self.budgets.reset(now);
@@ -128,7 +136,7 @@ impl Limit {
     pub(crate) fn reset_key(&self, key: &Key) {
         let now = self.now();
         self.budgets.reset_key(key, now);
-        if let Some(place) = self.budgets.line_of(key) {
+        if let Some(place) = self.budgets.line_of(key, now) {
             wait::budget_emptied(self, place, now);
         }
     }
@@ -145,7 +153,7 @@ impl Limit {
 
     pub(crate) fn stats(&self) -> Stats {
         let overflowed = self.budgets.table().map_or(0, Table::overflowed);
-        self.counters.read(overflowed, self.tracked_keys() as u64)
+        self.counters.read(self.budgets.admitted(self.now()), overflowed, self.tracked_keys() as u64)
     }
 
     /// Adds to a `Debug` what is the same for everything that is a limit.

@@ -28,6 +28,7 @@ pub struct Stats {
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     allowed: AtomicU64,
+    withdrawn: AtomicU64,
     denied: AtomicU64,
     shadow_denied: AtomicU64,
     waited: AtomicU64,
@@ -37,6 +38,13 @@ pub(crate) struct Counters {
 impl Counters {
     pub(crate) fn allowed(&self) {
         self.allowed.fetch_add(1, Relaxed);
+    }
+
+    /// So many calls that the budgets have counted as admitted were not, or were counted by another claim as well.
+    pub(crate) fn withdrawn(&self, calls: u64) {
+        if calls > 0 {
+            self.withdrawn.fetch_add(calls, Relaxed);
+        }
     }
 
     pub(crate) fn denied(&self) {
@@ -55,9 +63,10 @@ impl Counters {
         self.refunded.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn read(&self, overflowed: u64, tracked_keys: u64) -> Stats {
+    /// `admitted` are the calls that the budgets have counted themselves.
+    pub(crate) fn read(&self, admitted: u64, overflowed: u64, tracked_keys: u64) -> Stats {
         Stats {
-            allowed: self.allowed.load(Relaxed),
+            allowed: (self.allowed.load(Relaxed) + admitted).saturating_sub(self.withdrawn.load(Relaxed)),
             denied: self.denied.load(Relaxed),
             shadow_denied: self.shadow_denied.load(Relaxed),
             waited: self.waited.load(Relaxed),

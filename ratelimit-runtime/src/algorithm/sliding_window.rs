@@ -9,7 +9,7 @@ mod tests;
 
 use std::mem;
 
-use super::{Charged, Denial, END_OF_TIME, Grain, grid::Grid};
+use super::{Allowance, Charged, Denial, END_OF_TIME, Grain, grid::Grid};
 
 /// How many times finer than declared the buckets are at [`Grain::Fine`].
 const FINENESS: u32 = 8;
@@ -132,6 +132,16 @@ impl SlidingWindow {
             ring.blocked = self.search(ring, excess);
         }
         Err(Denial::Exceeded { ready_at: ring.blocked.released_at })
+    }
+
+    /// Until the current bucket ends, it makes no difference when in it a charge is made.
+    pub(super) fn allowance(&self, ring: &mut Ring, now: u64, capacity: u32) -> Option<Allowance> {
+        self.advance(ring, now);
+        let most_used = capacity.checked_sub(1)?;
+        let excess = ring.used.saturating_sub(most_used);
+        let ready_at = if excess == 0 { 0 } else { self.released_at(ring, excess) };
+        let permits = capacity.saturating_sub(ring.used);
+        Some(Allowance { permits, from: ring.latest, until: ring.end, ready_at })
     }
 
     pub(super) fn ready_at(&self, ring: &Ring, now: u64, cost: u32, capacity: u32) -> Option<u64> {

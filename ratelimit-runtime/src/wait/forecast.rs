@@ -49,7 +49,7 @@ impl Room {
         let (lines, tickets) = self.connected(lines);
         for id in &lines {
             if let Some(line) = self.lines.get_mut(id) {
-                line.restart_forecast();
+                line.restart_forecast(now);
             }
         }
         let in_vain: Vec<_> =

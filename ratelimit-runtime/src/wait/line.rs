@@ -64,8 +64,8 @@ impl Line {
     }
 
     /// The budget as it is now, with nobody in line.
-    pub(super) fn restart_forecast(&mut self) {
-        self.end = Some(Forecast::of(&self.limit, self.place));
+    pub(super) fn restart_forecast(&mut self, now: u64) {
+        self.end = Some(Forecast::of(&self.limit, self.place, now));
     }
 
     /// Opens the budget to everybody again.
@@ -75,8 +75,8 @@ impl Line {
 }
 
 impl Forecast {
-    pub(super) fn of(limit: &Limit, place: Place) -> Self {
-        let (rules, state) = limit.budgets.copy(place);
+    pub(super) fn of(limit: &Limit, place: Place, now: u64) -> Self {
+        let (rules, state) = limit.budgets.copy(place, now);
         Self { rules, state, latest: 0, blocked: false }
     }
 

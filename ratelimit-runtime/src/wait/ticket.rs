@@ -202,6 +202,9 @@ impl Leg {
 
     fn undo(&mut self, now: u64) -> Option<LineId> {
         let charge = self.charge.take()?;
+        if charge.counted {
+            self.limit.counters.withdrawn(1);
+        }
         let refunded = self.limit.budgets.refund(&charge, now);
         refunded.queued.then(|| LineId::of(&self.limit, charge.place))
     }
