@@ -5,22 +5,23 @@
 //! fn profile(user_id: u64) -> Result<Profile, AppError> { body }
 //!
 //! fn profile(user_id: u64) -> Result<Profile, AppError> {
-//!     let key = ::ratelimit_runtime::__private::key(&user_id);
-//!     let ask = ::ratelimit_runtime::__private::Ask::of(key);
-//!     let claim = {
+//!     let __key = ::ratelimit_runtime::__private::key(&user_id);
+//!     let __ask = ::ratelimit_runtime::__private::Ask::of(__key);
+//!     let __claim = {
 //!         static __RATE_LIMIT: ::ratelimit_runtime::__private::Declared<..> = ..;
-//!         ::ratelimit_runtime::__private::claim(&__RATE_LIMIT, ask)
+//!         ::ratelimit_runtime::__private::claim(&__RATE_LIMIT, __ask)
 //!     };
-//!     if let ::core::result::Result::Err(limited) = ::ratelimit_runtime::__private::check([claim]) {
-//!         return ::ratelimit_runtime::FromRateLimited::from_rate_limited(limited);
+//!     if let ::core::result::Result::Err(__limited) = ::ratelimit_runtime::__private::check([__claim]) {
+//!         return ::ratelimit_runtime::FromRateLimited::from_rate_limited(__limited);
 //!     }
 //!     { body }
 //! }
 //! ```
 //!
 //! The signature and the body are the user's own tokens. Generated locals have [`mixed_site`](Span::mixed_site) spans, so
-//! that no parameter is captured. Generated items are not hygienic, whatever their span: they live in blocks in which
-//! nothing of the user's is evaluated.
+//! that no parameter is captured, and two underscores, which the drawings in this folder leave out: a `let` cannot shadow
+//! a constant, a static or a unit struct, and such things are called `key` and `max` too (by a table's columns, say).
+//! Generated items are not hygienic, whatever their span: they live in blocks in which nothing of the user's is evaluated.
 
 mod ask;
 mod declared;
@@ -122,16 +123,16 @@ fn shared_claim(
     quote_spanned!(Span::mixed_site()=> let #claim = #value;)
 }
 
-/// A generated local: `claim`, or `claim_1` and so on where there are several.
+/// A generated local: `__claim`, or `__claim_1` and so on where there are several.
 fn numbered(word: &str, index: usize, of: usize) -> Ident {
     if of == 1 {
-        Ident::new(word, Span::mixed_site())
+        format_ident!("__{word}", span = Span::mixed_site())
     } else {
-        format_ident!("{word}_{}", index + 1, span = Span::mixed_site())
+        format_ident!("__{word}_{}", index + 1, span = Span::mixed_site())
     }
 }
 
 /// The generated local that holds a denial.
 fn limited() -> Ident {
-    Ident::new("limited", Span::mixed_site())
+    Ident::new("__limited", Span::mixed_site())
 }

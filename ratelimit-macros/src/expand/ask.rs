@@ -31,7 +31,7 @@ pub(super) fn statements(binding: &Ident, ask: &Ask, runtime: &Runtime) -> Token
     let mut expressions = TokenStream::new();
     let mut built = if let Some((key, expression)) = well_formed(ask.key.as_ref()) {
         expressions.extend(encoded(&key.name, expression, runtime));
-        quote_spanned!(span=> #runtime::__private::Ask::of(key))
+        quote_spanned!(span=> #runtime::__private::Ask::of(__key))
     } else {
         quote_spanned!(span=> #runtime::__private::Ask::new())
     };
@@ -39,22 +39,22 @@ pub(super) fn statements(binding: &Ident, ask: &Ask, runtime: &Runtime) -> Token
         let cost = match value {
             Cost::Literal(cost) => Literal::u32_unsuffixed(*cost).into_token_stream(),
             Cost::Expression(expression) => {
-                expressions.extend(typed("cost", "u32", &cost.name, expression));
-                quote_spanned!(span=> cost)
+                expressions.extend(typed("__cost", "u32", &cost.name, expression));
+                quote_spanned!(span=> __cost)
             }
         };
         built.extend(quote_spanned!(span=> .cost(#cost)));
     }
     if let Some((max, expression)) = well_formed(ask.max.as_ref()) {
-        expressions.extend(typed("max", "u32", &max.name, expression));
-        built.extend(quote_spanned!(span=> .max(max)));
+        expressions.extend(typed("__max", "u32", &max.name, expression));
+        built.extend(quote_spanned!(span=> .max(__max)));
     }
     if let Some((share, value)) = well_formed(ask.share.as_ref()) {
         let share = match value {
             Share::Literal(share) => Literal::f64_unsuffixed(*share).into_token_stream(),
             Share::Expression(expression) => {
-                expressions.extend(typed("share", "f64", &share.name, expression));
-                quote_spanned!(span=> share)
+                expressions.extend(typed("__share", "f64", &share.name, expression));
+                quote_spanned!(span=> __share)
             }
         };
         built.extend(quote_spanned!(span=> .share(#share)));
@@ -62,10 +62,10 @@ pub(super) fn statements(binding: &Ident, ask: &Ask, runtime: &Runtime) -> Token
     let Some((when, expression)) = well_formed(ask.when.as_ref()) else {
         return quote_spanned!(span=> #expressions let #binding = #built;);
     };
-    let limited = typed("limited", "bool", &when.name, expression);
+    let limited = typed("__limited", "bool", &when.name, expression);
     quote_spanned! {span=>
         #limited
-        let #binding = if limited {
+        let #binding = if __limited {
             #expressions
             #built
         } else {
@@ -86,7 +86,7 @@ fn encoded(name: &Ident, expression: &Expr, runtime: &Runtime) -> TokenStream {
     let at_name = Span::mixed_site().located_at(name.span());
     let runtime = runtime.at(at_name);
     let encode = quote_spanned!(at_name=> #runtime::__private::key);
-    quote_spanned!(Span::mixed_site()=> let key = #encode(#borrowed);)
+    quote_spanned!(Span::mixed_site()=> let __key = #encode(#borrowed);)
 }
 
 /// `let cost: u32 = expression;`, with the type at the argument's name: "expected due to this" then points there.

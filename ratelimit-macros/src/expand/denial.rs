@@ -9,8 +9,9 @@ use super::spans::ends;
 use crate::args::Fallback;
 use crate::runtime::Runtime;
 
-/// `return fallback;`, where the function's own value is meant.
-pub(super) fn by_fallback(fallback: &Fallback, runtime: &Runtime) -> TokenStream {
+/// `return fallback;`, where the function's own value is meant, or the fallback alone where it never yields one: the lint
+/// against unreachable code would find the `return`.
+pub(super) fn by_fallback(fallback: &Fallback, signature: &Signature, runtime: &Runtime) -> TokenStream {
     let (span, limited) = (Span::mixed_site(), limited());
     match fallback {
         Fallback::Path(path) => {
@@ -21,9 +22,12 @@ pub(super) fn by_fallback(fallback: &Fallback, runtime: &Runtime) -> TokenStream
             let argument = bind_argument(closure, runtime);
             let body = value_of(&closure.body);
             match &closure.output {
+                ReturnType::Default if returns_never(signature) || never_yields(&closure.body) => {
+                    quote_spanned!(span=> #argument #body)
+                }
                 ReturnType::Default => quote_spanned!(span=> #argument return #body;),
                 ReturnType::Type(_, returned) => {
-                    quote_spanned!(span=> #argument let value: #returned = #body; return value;)
+                    quote_spanned!(span=> #argument let __value: #returned = #body; return __value;)
                 }
             }
         }
@@ -45,9 +49,24 @@ pub(super) fn by_boxed_fallback(
     quote_spanned! {span=>
         return ::std::boxed::Box::pin(async move {
             #argument
-            let value #output = #body;
-            value
+            let __value #output = #body;
+            __value
         });
+    }
+}
+
+fn returns_never(signature: &Signature) -> bool {
+    matches!(&signature.output, ReturnType::Type(_, returned) if matches!(**returned, Type::Never(_)))
+}
+
+/// Whether the expression, by its looks, ends the function or the program by itself.
+fn never_yields(body: &Expr) -> bool {
+    match body {
+        Expr::Return(_) => true,
+        Expr::Macro(call) => call.mac.path.segments.last().is_some_and(|name| {
+            ["panic", "todo", "unimplemented", "unreachable"].iter().any(|diverging| name.ident == diverging)
+        }),
+        _ => false,
     }
 }
 
@@ -102,8 +121,8 @@ fn bind_argument(closure: &ExprClosure, runtime: &Runtime) -> TokenStream {
     }
 }
 
-/// The closure's body as a value. Its outer braces or parentheses become generated ones: the lints against needless
-/// ones know nothing of closures.
+/// The closure's body as a value. Its outer braces or parentheses, and a `()`, become generated ones: the lints against
+/// needless ones know nothing of closures.
 fn value_of(body: &Expr) -> TokenStream {
     match body {
         Expr::Group(group) => value_of(&group.expr),
@@ -111,6 +130,10 @@ fn value_of(body: &Expr) -> TokenStream {
         Expr::Block(ExprBlock { attrs, label: None, block }) if attrs.is_empty() => {
             let statements = &block.stmts;
             quote_spanned!(Span::mixed_site()=> { #(#statements)* })
+        }
+        Expr::Tuple(tuple) if tuple.elems.is_empty() => {
+            let span = Span::mixed_site().located_at(tuple.paren_token.span.join());
+            quote_spanned!(span=> ())
         }
         other => other.to_token_stream(),
     }

@@ -65,7 +65,7 @@ fn in_front(layout: Layout<'_>, parts: &Parts<'_>) -> TokenStream {
         Some(fallback) if is_from_async_trait(&function.signature) => {
             denial::by_boxed_fallback(fallback, output, runtime)
         }
-        Some(fallback) => denial::by_fallback(fallback, runtime),
+        Some(fallback) => denial::by_fallback(fallback, &function.signature, runtime),
         None => {
             let denied = denial::by_return_type(&function.signature, runtime);
             quote_spanned!(Span::mixed_site()=> return #denied;)
@@ -87,18 +87,18 @@ fn in_boxed_future(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStre
     let Parts { stack, function, runtime, .. } = parts;
     let span = Span::mixed_site();
     let denied = if let Some(fallback) = &stack.fallback {
-        denial::by_fallback(fallback, runtime)
+        denial::by_fallback(fallback, &function.signature, runtime)
     } else {
         let denied = denial::by_return_type(&function.signature, runtime);
-        quote_spanned!(span=> let denied: #returned = #denied; return denied.await;)
+        quote_spanned!(span=> let __denied: #returned = #denied; return __denied.await;)
     };
     let decision = decision(Layout::Awaiting(wait), parts, &denied);
     let body = function.body_block();
     quote_spanned! {span=>
         ::std::boxed::Box::pin(async move {
             #decision
-            let returned: #returned = #body;
-            returned.await
+            let __returned: #returned = #body;
+            __returned.await
         })
     }
 }
@@ -148,7 +148,7 @@ fn decision(layout: Layout<'_>, parts: &Parts<'_>, denied: &TokenStream) -> Toke
         },
         Some(permit) => quote_spanned! {span=>
             let #permit = match #outcome {
-                ::core::result::Result::Ok(permit) => permit,
+                ::core::result::Result::Ok(__permit) => __permit,
                 ::core::result::Result::Err(#limited) => { #denied }
             };
         },
@@ -181,19 +181,19 @@ fn as_returned(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStream {
     };
     let policy = wait::policy(wait, runtime);
     let gate = match (wait.surely, &stack.fallback) {
-        (true, None) => quote_spanned!(span=> let gate = #returning.enter_surely(#asked);),
+        (true, None) => quote_spanned!(span=> let __gate = #returning.enter_surely(#asked);),
         (true, Some(_)) => {
-            quote_spanned!(span=> #returning.never(#denied); let gate = #returning.enter_surely(#asked);)
+            quote_spanned!(span=> #returning.never(#denied); let __gate = #returning.enter_surely(#asked);)
         }
         (false, _) => quote_spanned! {span=>
-            let gate = match #returning.enter(#asked, #policy, #denied) {
-                ::core::result::Result::Ok(gate) => gate,
-                ::core::result::Result::Err(denied) => return denied,
+            let __gate = match #returning.enter(#asked, #policy, #denied) {
+                ::core::result::Result::Ok(__gate) => __gate,
+                ::core::result::Result::Err(__denied) => return __denied,
             };
         },
     };
     let permit =
-        stack.permit.as_ref().map(|permit| quote_spanned!(span=> let (gate, #permit) = gate.permit();));
+        stack.permit.as_ref().map(|permit| quote_spanned!(span=> let (__gate, #permit) = __gate.permit();));
     let body = function.body_block();
     let body = if may_return_early(&function.body) {
         quote_spanned!(span=> #runtime::__private::call(|| -> #returned #body))
@@ -203,8 +203,8 @@ fn as_returned(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStream {
     quote_spanned! {span=>
         #gate
         #permit
-        let returned: #returned = #body;
-        gate.leave(returned)
+        let __returned: #returned = #body;
+        __gate.leave(__returned)
     }
 }
 
