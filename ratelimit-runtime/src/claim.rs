@@ -62,6 +62,23 @@ impl<'a> Claim<'a> {
         self.limit.budgets.place_of(&self.key, self.limit.now())
     }
 
+    fn charge(&mut self, number: usize) -> Result<(), Refused> {
+        let now = self.limit.now();
+        match self.limit.budgets.charge(&self.key, now, &self.demand) {
+            Ok(charge) => {
+                self.charge = Some(charge);
+                Ok(())
+            }
+            Err(refusal) => Err(Refused { claim: number, refusal, now }),
+        }
+    }
+
+    fn count_admission(&self) {
+        if self.charge.is_none_or(|charge| !charge.counted) {
+            self.limit.counters.allowed();
+        }
+    }
+
     fn undo(&mut self) {
         if let Some(charge) = self.charge.take() {
             self.limit.withdraw(&charge);
@@ -73,7 +90,18 @@ impl<'a> Claim<'a> {
 ///
 /// Limits are charged one by one, and given back if a later one refuses: in between, others see less room, never more.
 pub(crate) fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
-    let decision = charge(claims);
+    let first = match claims {
+        // One limit is by far the most common, and needs nothing of what several do.
+        [claim] if claim.role == Role::Enforced => match claim.charge(0) {
+            Ok(()) => {
+                claim.count_admission();
+                return Ok(());
+            }
+            Err(refused) => Err(refused),
+        },
+        _ => charge_enforced(claims),
+    };
+    let decision = settle(claims, first);
     match decision {
         Ok(()) => count_admission(claims),
         Err(_) => count_denial(claims),
@@ -83,10 +111,15 @@ pub(crate) fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
 
 /// [`decide`], uncounted.
 pub(crate) fn charge(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
+    let first = charge_enforced(claims);
+    settle(claims, first)
+}
+
+fn settle(claims: &mut [Claim<'_>], mut attempt: Result<(), Refused>) -> Result<(), RateLimited> {
     const ATTEMPTS: u32 = 4;
-    let mut attempt = 1;
+    let mut attempts = 1;
     loop {
-        let Err(refused) = charge_enforced(claims) else {
+        let Err(refused) = attempt else {
             charge_shadows(claims);
             return Ok(());
         };
@@ -95,12 +128,13 @@ pub(crate) fn charge(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
             return Err(limited);
         }
         // Ready already: somebody gave something back between the refusal and the look at all limits.
-        if attempt == ATTEMPTS {
+        if attempts == ATTEMPTS {
             claims[refused.claim].refuses = true;
             limited.retry_after = Some(Duration::from_nanos(1));
             return Err(limited);
         }
-        attempt += 1;
+        attempts += 1;
+        attempt = charge_enforced(claims);
     }
 }
 
@@ -112,17 +146,11 @@ struct Refused {
 
 fn charge_enforced(claims: &mut [Claim<'_>]) -> Result<(), Refused> {
     for number in 0..claims.len() {
-        let claim = &mut claims[number];
-        if claim.role != Role::Enforced {
-            continue;
-        }
-        let now = claim.limit.now();
-        match claim.limit.budgets.charge(&claim.key, now, &claim.demand) {
-            Ok(charge) => claim.charge = Some(charge),
-            Err(refusal) => {
-                claims[..number].iter_mut().for_each(Claim::undo);
-                return Err(Refused { claim: number, refusal, now });
-            }
+        if claims[number].role == Role::Enforced
+            && let Err(refused) = claims[number].charge(number)
+        {
+            claims[..number].iter_mut().for_each(Claim::undo);
+            return Err(refused);
         }
     }
     Ok(())
