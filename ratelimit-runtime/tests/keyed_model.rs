@@ -92,13 +92,9 @@ impl Model {
         self.logs[key].iter().filter(counts).map(|charge| charge.permits).sum()
     }
 
-    fn keys_in_use(&self, count: impl Fn(usize) -> u32) -> BTreeSet<usize> {
-        (0..KEYS).filter(|key| count(*key) > 0).collect()
-    }
-
     /// A call comes that needs a budget.
     fn comes(&mut self, key: usize, at: Moment) {
-        let mut keys = self.keys_in_use(|key| self.possible(key, at));
+        let mut keys = keys_in_use(|key| self.possible(key, at));
         keys.insert(key);
         self.overflowed |= keys.len() > self.max_keys;
     }
@@ -160,6 +156,10 @@ impl Model {
             }
         }
     }
+}
+
+fn keys_in_use(used: impl Fn(usize) -> u32) -> BTreeSet<usize> {
+    (0..KEYS).filter(|key| used(*key) > 0).collect()
 }
 
 struct Trial<'a> {
@@ -258,8 +258,8 @@ impl Trial<'_> {
         let tracked = self.limiter.tracked_keys();
         assert!(tracked <= self.model.max_keys);
         if !self.model.overflowed {
-            let certain = self.model.keys_in_use(|key| self.model.certain(key, at));
-            let possible = self.model.keys_in_use(|key| self.model.possible(key, at));
+            let certain = keys_in_use(|key| self.model.certain(key, at));
+            let possible = keys_in_use(|key| self.model.possible(key, at));
             assert!(certain.len() <= tracked && tracked <= possible.len(), "{tracked} keys are tracked");
         }
     }
@@ -302,7 +302,7 @@ fn steps() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn every_history_of_keys_agrees_with_their_logs(
