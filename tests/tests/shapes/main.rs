@@ -20,6 +20,7 @@ mod impl_trait;
 mod made_by_macros;
 mod names;
 mod other_attributes;
+mod other_crates;
 mod patterns;
 mod qualifiers;
 mod receivers;
