@@ -104,6 +104,11 @@ impl Function {
         tokens
     }
 
+    /// Whether `#[track_caller]` stands on it.
+    pub(crate) fn tracks_caller(&self) -> bool {
+        self.attributes.iter().any(|attribute| attribute.path().is_ident("track_caller"))
+    }
+
     /// The user's body, untouched, in a block of its own: a `use` in it cannot change what the generated code means, and
     /// no lint takes its items for misplaced.
     pub(crate) fn body_block(&self) -> TokenStream {

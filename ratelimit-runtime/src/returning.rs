@@ -9,7 +9,7 @@
 //!     Err(denied) => return denied,
 //! };
 //! let (gate, permit) = gate.permit();     // with `permit`
-//! let returned: R = { body };
+//! let returned: R = call(|| { body });
 //! gate.leave(returned)
 //! ```
 //!

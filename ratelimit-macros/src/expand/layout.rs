@@ -160,7 +160,7 @@ fn decision(layout: Layout<'_>, parts: &Parts<'_>, denied: &TokenStream) -> Toke
 ///     Ok(gate) => gate,
 ///     Err(denied) => return denied,
 /// };
-/// let returned: Returned = { body };
+/// let returned: Returned = call(|| { body });
 /// gate.leave(returned)
 /// ```
 ///
@@ -195,10 +195,12 @@ fn as_returned(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStream {
     let permit =
         stack.permit.as_ref().map(|permit| quote_spanned!(span=> let (__gate, #permit) = __gate.permit();));
     let body = function.body_block();
-    let body = if may_return_early(&function.body) {
-        quote_spanned!(span=> #runtime::__private::call(|| -> #returned #body))
-    } else {
+    // A closure, out of which a `return` leads here, and behind which nothing is unreachable. The caller's place is not
+    // known in one, so a function that asks for it is spared the closure where it can be.
+    let body = if function.tracks_caller() && !may_return_early(&function.body) {
         body
+    } else {
+        quote_spanned!(span=> #runtime::__private::call(|| -> #returned #body))
     };
     quote_spanned! {span=>
         #gate

@@ -1,5 +1,6 @@
 //! Calls that wait, in every layout.
 
+use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::pin::Pin;
 
@@ -86,6 +87,15 @@ pub fn blocks_and_leaves_early(numbers: &[u64]) -> Total {
 #[rate_limit(rate = "1/s", wait)]
 pub fn exits() -> ! {
     std::process::exit(0)
+}
+
+/// Never returns, though its type does not say so to the attribute.
+#[rate_limit(rate = "1/s", wait)]
+#[must_use]
+pub fn serves() -> Infallible {
+    loop {
+        std::thread::park();
+    }
 }
 
 /// Waits in its future.

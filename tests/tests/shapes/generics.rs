@@ -115,7 +115,7 @@ fn references_go_in_and_out() {
         words.first_mut()
     }
 
-    #[rate_limit(key = *number, max = 1, window = "1h")]
+    #[rate_limit(key = number, max = 1, window = "1h")]
     async fn two<'short, 'long: 'short>(
         number: &'short mut u32,
         word: &'long str,

@@ -132,6 +132,39 @@ fn a_string_sees_the_names_where_it_was_written() {
 }
 
 #[test]
+fn a_method_made_by_a_macro_is_limited_by_self() {
+    struct User {
+        id: u8,
+    }
+
+    macro_rules! make {
+        ($name:ident, $self:ident) => {
+            impl User {
+                #[rate_limit(key = (self.id, "self.id"), max = 1, window = "1h")]
+                #[rate_limit(key = "(self.id, other)", max = 1, window = "1h")]
+                fn inside(&self, other: u8) -> Option<u8> {
+                    Some(self.id + other)
+                }
+
+                #[rate_limit(key = $self.id, max = 1, window = "1h", fallback = Self::denied)]
+                fn $name(&$self) -> u8 {
+                    $self.id
+                }
+
+                fn denied(_: RateLimited) -> u8 {
+                    0
+                }
+            }
+        };
+    }
+    make!(outside, self);
+
+    let [ada, bob] = [1, 2].map(|id| User { id });
+    assert_eq!([ada.inside(1), ada.inside(1), bob.inside(1)], [Some(2), None, Some(3)]);
+    assert_eq!([ada.outside(), ada.outside(), bob.outside()], [1, 0, 2]);
+}
+
+#[test]
 fn every_other_value_may_be_a_fragment() {
     macro_rules! make {
         ($name:ident, $limiter:path, $fallback:expr, $when:expr, $permit:ident, $runtime:path, $number:ident) => {

@@ -40,6 +40,34 @@ fn test_below() {
 }
 
 #[test]
+fn the_attribute_under_another_name_decides_by_itself() {
+    use ratelimit_runtime::rate_limit as limited;
+
+    static BODIES: Bodies = Bodies::new();
+
+    #[limited(max = 3, window = "1h")]
+    #[rate_limit(max = 1, window = "1h", name = "other_attributes.one_decision")]
+    fn takes_in() -> Option<()> {
+        BODIES.run();
+        Some(())
+    }
+
+    #[rate_limit(max = 1, window = "1h")]
+    #[limited(max = 3, window = "1h", name = "other_attributes.two_decisions")]
+    fn is_not_taken_in() -> Option<()> {
+        BODIES.run();
+        Some(())
+    }
+
+    assert_eq!([(); 5].map(|()| takes_in().is_some()), [true, false, false, false, false]);
+    assert_eq!([(); 5].map(|()| is_not_taken_in().is_some()), [true, false, false, false, false]);
+    assert_eq!(BODIES.count(), 2);
+    assert_eq!(handle("other_attributes.one_decision").stats().denied, 4);
+    let around = handle("other_attributes.two_decisions").stats();
+    assert_eq!((around.allowed, around.denied), (3, 2), "the limit inside denies what this one has charged");
+}
+
+#[test]
 fn debug_handler_above_and_below() {
     static BODIES: Bodies = Bodies::new();
 

@@ -24,6 +24,15 @@ fn functions_may_be_unsafe() {
         Some(number)
     }
 
+    type Number = Option<u8>;
+
+    #[rate_limit(max = 1, window = "1h", wait = "1ms")]
+    unsafe fn waits(number: *const u8) -> Number {
+        BODIES.run();
+        // SAFETY: the caller's pointer is one to a number.
+        unsafe { number.as_ref().copied() }
+    }
+
     #[rate_limit(max = 1, window = "1h", fallback = |_| 0)]
     unsafe extern "C" fn foreign(number: u8) -> u8 {
         BODIES.run();
@@ -35,10 +44,12 @@ fn functions_may_be_unsafe() {
     unsafe {
         assert!(plain(number).is_some());
         assert!(plain(number).is_none());
+        assert!(waits(number).is_some());
+        assert!(waits(number).is_none());
         assert_eq!([at_once(asynchronous(7)), at_once(asynchronous(7))], [Some(7), None]);
         assert_eq!([foreign(7), foreign(7)], [7, 0]);
     }
-    assert_eq!(BODIES.count(), 3);
+    assert_eq!(BODIES.count(), 4);
 }
 
 #[test]
@@ -122,9 +133,19 @@ fn the_callers_place_is_known_in_the_body_the_key_and_the_fallback() {
         line_of(Location::caller())
     }
 
+    /// The attribute cannot see that this is no boxed future.
+    struct Line(u32);
+
+    #[track_caller]
+    #[rate_limit(max = 1, window = "1h", wait)]
+    fn of_another_type() -> Line {
+        Line(line_of(Location::caller()))
+    }
+
     let [first, second] = [0, 1].map(|_| (above(), i64::from(line!())));
     assert_eq!((first.0, second.0), (first.1, -second.1));
     assert_eq!((above(), below()), (line!().into(), line!()), "a key of its own: another line");
+    assert_eq!(of_another_type().0, line!());
 }
 
 #[test]

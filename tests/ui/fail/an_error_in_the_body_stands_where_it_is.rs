@@ -23,6 +23,14 @@ fn unknown_name() -> u32 {
     nowhere
 }
 
+type Number = Option<u32>;
+
+#[rate_limit(rate = "1/s", wait)]
+fn wrong_value_behind_an_alias(number: u32) -> Number {
+    number
+}
+
 fn main() {
+    let _ = wrong_value_behind_an_alias(1);
     let _ = (wrong_value(1), wrong_value_in_the_middle(1), no_value(1), unknown_name());
 }
