@@ -33,13 +33,19 @@ pub(crate) enum Role {
     Enforced,
 }
 
-impl<'a> Claim<'a> {
-    pub(crate) fn new(limit: &'a Arc<Limit>, key: Key, demand: Demand) -> Self {
-        let role = match limit.mode() {
+impl Role {
+    fn under(mode: Mode) -> Self {
+        match mode {
             Mode::Enforce => Role::Enforced,
             Mode::Shadow => Role::Shadow,
             Mode::Off => Role::Free,
-        };
+        }
+    }
+}
+
+impl<'a> Claim<'a> {
+    pub(crate) fn new(limit: &'a Arc<Limit>, key: Key, demand: Demand) -> Self {
+        let role = Role::under(limit.mode());
         Self { limit, key, demand, role, charge: None, refuses: false }
     }
 
@@ -76,6 +82,14 @@ impl<'a> Claim<'a> {
     fn count_admission(&self) {
         if self.charge.is_none_or(|charge| !charge.counted) {
             self.limit.counters.allowed();
+        }
+    }
+
+    /// Its role, if the limit has been relaxed since it was made.
+    pub(crate) fn role_now(&self) -> Role {
+        match self.role {
+            Role::Enforced => Role::under(self.limit.mode()),
+            role => role,
         }
     }
 
@@ -127,7 +141,10 @@ fn settle(claims: &mut [Claim<'_>], mut attempt: Result<(), Refused>) -> Result<
         if limited.retry_after != Some(Duration::ZERO) {
             return Err(limited);
         }
-        // Ready already: somebody gave something back between the refusal and the look at all limits.
+        // Ready already: since the refusal somebody gave something back, or looked for a place in line and did not stay.
+        if wait::charge_if_nobody_waits(claims) {
+            return Ok(());
+        }
         if attempts == ATTEMPTS {
             claims[refused.claim].refuses = true;
             limited.retry_after = Some(Duration::from_nanos(1));
@@ -225,7 +242,9 @@ impl Outlook {
             let ready_at = ready_at.map(|at| if at <= now_there { now } else { at });
             Self { refusal: Refusal { cause, spec: rules.spec, remaining }, ready_at, now }
         });
-        if outlook.ready_at.is_some()
+        // A cost of 0 passes those in line.
+        if demand.cost > 0
+            && outlook.ready_at.is_some()
             && let Some(place) = limit.budgets.line_of(key, now)
         {
             outlook.ready_at = wait::ready_behind(limit, place, demand, now);

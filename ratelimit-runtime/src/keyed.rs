@@ -158,8 +158,9 @@ impl KeyedLimiter {
         cost: u32,
         max_wait: Option<Duration>,
     ) -> impl Future<Output = Result<Permit<'_>, RateLimited>> + Send + use<'_, K> {
-        // Encoded now: the future neither borrows the key nor asks anything of its type.
-        self.waiting(Key::of(key), cost, max_wait)
+        // Encoded now: the future neither borrows the key nor asks anything of its type. The rest begins with its first poll.
+        let key = Key::of(key);
+        async move { self.waiting(key, cost, max_wait).await }
     }
 
     /// [`acquire_n`](Self::acquire_n) for sync code: blocks the thread, in real time. Sync and async callers stand in one

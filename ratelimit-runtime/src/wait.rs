@@ -4,18 +4,21 @@
 //! is barred to everybody else ([`Cause::Queued`](crate::budget::Cause)), so nobody passes those who wait, and a ticket
 //! is admitted once it is first in all of its lines and all of its budgets admit it together. It holds nothing before.
 //!
-//! Whoever comes by moves a line on, in the name of those who stand in it: a waiter whose alarm rings, a refund, a
-//! reset, a change of the limit, a waiter that leaves. So a task that is not polled holds up nobody, and one that is
-//! dropped loses nothing: what it was granted meanwhile is given back.
+//! Whoever comes by moves a line on, in the name of those who stand in it: the alarm of a waiter, a refund, a reset, a
+//! change of the limit, a waiter that leaves. So a task that is not polled holds up nobody, and one that is dropped loses
+//! nothing: what it was granted meanwhile is given back.
 //!
 //! All lines of the process are in one [room](room::Room) under one lock. It is taken to wait, and by those who meet a
 //! line, never by a call that is decided without one. A budget's own lock may be taken under it, not the other way
 //! round; no clock of a user is read and no waker is called while it is held.
 
+mod bell;
 mod blocking;
 mod forecast;
 mod line;
 mod room;
+#[cfg(test)]
+mod tests;
 mod ticket;
 mod turn;
 
@@ -39,7 +42,6 @@ use crate::{
     denied::{RateLimited, Reason},
     limit::Limit,
     permit::Permit,
-    timer::Alarm,
 };
 
 /// How a call waits.
@@ -67,7 +69,8 @@ pub(crate) struct Waiting<'a, const N: usize> {
     claims: [Claim<'a>; N],
     terms: Terms,
     stage: Stage,
-    alarm: Alarm,
+    /// The thread sleeps by itself, and needs no alarm.
+    blocks: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -92,7 +95,7 @@ pub(crate) enum Turn<'a> {
 
 impl<'a, const N: usize> Waiting<'a, N> {
     pub(crate) fn new(claims: [Claim<'a>; N], terms: Terms) -> Self {
-        Self { claims, terms, stage: Stage::Start, alarm: Alarm::default() }
+        Self { claims, terms, stage: Stage::Start, blocks: false }
     }
 
     /// Decides the call if it need not wait.
@@ -119,11 +122,15 @@ impl<'a, const N: usize> Waiting<'a, N> {
         if let Some(decided) = self.decided_at_once() {
             return Turn::Over(decided);
         }
-        let (now, waker) = (self.now(), waker.clone());
-        let Self { claims, terms, stage, .. } = self;
+        let now = self.now();
+        // Cloned before the room is entered, and what is left of it dropped after: both run code of the executor.
+        let mut waker = Some(waker.clone());
+        let Self { claims, terms, stage, blocks } = self;
         let standing = match *stage {
-            Stage::Start | Stage::Refused => enter(|room, later| room.join(claims, terms, now, waker, later)),
-            Stage::InLine(ticket) => enter(|room, later| room.look(ticket, claims, now, waker, later)),
+            Stage::Start | Stage::Refused => {
+                enter(|room, later| room.join(claims, terms, !*blocks, now, &mut waker, later))
+            }
+            Stage::InLine(ticket) => enter(|room, later| room.look(ticket, claims, now, &mut waker, later)),
             Stage::Over => return Turn::Waits { now, at: None },
         };
         match standing {
@@ -140,7 +147,7 @@ impl<'a, const N: usize> Waiting<'a, N> {
     }
 
     /// Asks the limiter's own clock to wake at `at`; `false` if real time has to do it.
-    pub(crate) fn wake_at(&self, at: u64, waker: &Waker) -> bool {
+    fn wake_at(&self, at: u64, waker: &Waker) -> bool {
         self.claims.first().is_some_and(|claim| claim.limit.clock.wake_at(at, waker))
     }
 
@@ -162,14 +169,7 @@ impl<'a, const N: usize> Future for Waiting<'a, N> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match self.turn(context.waker()) {
             Turn::Over(decided) => Poll::Ready(decided),
-            Turn::Waits { now, at } => {
-                if let Some(at) = at
-                    && !self.wake_at(at, context.waker())
-                {
-                    self.alarm.set(Duration::from_nanos(at.saturating_sub(now)), context.waker());
-                }
-                Poll::Pending
-            }
+            Turn::Waits { .. } => Poll::Pending,
         }
     }
 }
@@ -181,6 +181,14 @@ impl<const N: usize> Drop for Waiting<'_, N> {
             enter(|room, later| room.leave(ticket, now, later));
         }
     }
+}
+
+/// Charges a call that does not wait, if nobody is in line before it and there is room.
+///
+/// Elsewhere a line may seem to be there that somebody only looks for a place in. Here none comes or goes meanwhile.
+pub(crate) fn charge_if_nobody_waits(claims: &mut [Claim<'_>]) -> bool {
+    let now = claims.first().map_or(0, |claim| claim.limit.now());
+    enter(|room, later| room.charge(claims, now, later))
 }
 
 /// When a call that does not wait would be admitted behind those in line at `place`; `None`: no time can be given.

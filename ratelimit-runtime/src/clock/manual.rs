@@ -1,7 +1,8 @@
 //! A clock that is moved by hand.
 
 use std::{
-    fmt,
+    collections::{BTreeMap, HashMap},
+    fmt, mem, ptr,
     sync::{Arc, Mutex},
     task::Waker,
     time::Duration,
@@ -35,8 +36,16 @@ pub struct ManualClock {
 #[derive(Default)]
 struct Shared {
     now: Duration,
-    sleepers: Vec<(Duration, Waker)>,
+    next: u64,
+    sleepers: BTreeMap<Slot, Waker>,
+    slots: HashMap<Identity, Slot>,
 }
+
+/// When, and in the order of their coming.
+type Slot = (Duration, u64);
+
+/// What tells a waker from others, as long as it is held.
+type Identity = (usize, usize);
 
 impl ManualClock {
     /// A clock at zero.
@@ -58,13 +67,10 @@ impl ManualClock {
     fn turn(&self, to: impl FnOnce(Duration) -> Duration) {
         let mut shared = unpoisoned(self.shared.lock());
         shared.now = to(shared.now);
-        let now = shared.now;
-        let due: Vec<_> = shared.sleepers.extract_if(.., |(at, _)| *at <= now).collect();
+        let due = shared.take_due();
         // A waker may run the task at once, and the task may read this clock.
         drop(shared);
-        for (_, waker) in due {
-            waker.wake();
-        }
+        due.into_values().for_each(Waker::wake);
     }
 }
 
@@ -74,19 +80,48 @@ impl Clock for ManualClock {
     }
 
     fn wake_at(&self, at: Duration, waker: &Waker) -> bool {
+        // A waker's clone and drop are code of its executor: they run while the lock is not held.
+        let waker = waker.clone();
         let mut shared = unpoisoned(self.shared.lock());
         if at <= shared.now {
             drop(shared);
-            waker.wake_by_ref();
-            return true;
-        }
-        let known = shared.sleepers.iter_mut().find(|(_, known)| known.will_wake(waker));
-        match known {
-            Some((earliest, _)) => *earliest = at.min(*earliest),
-            None => shared.sleepers.push((at, waker.clone())),
+            waker.wake();
+        } else {
+            let surplus = shared.wake_at(at, waker);
+            drop(shared);
+            drop(surplus);
         }
         true
     }
+}
+
+impl Shared {
+    fn take_due(&mut self) -> BTreeMap<Slot, Waker> {
+        let later = self.sleepers.split_off(&(self.now, u64::MAX));
+        let due = mem::replace(&mut self.sleepers, later);
+        for waker in due.values() {
+            self.slots.remove(&identity(waker));
+        }
+        due
+    }
+
+    /// One waker is woken once, at the earliest of its times. Gives it back if it is held already.
+    fn wake_at(&mut self, at: Duration, waker: Waker) -> Option<Waker> {
+        let known = self.slots.get(&identity(&waker)).copied();
+        if known.is_some_and(|(earlier, _)| earlier <= at) {
+            return Some(waker);
+        }
+        let slot = (at, self.next);
+        self.next += 1;
+        self.slots.insert(identity(&waker), slot);
+        let held = known.and_then(|known| self.sleepers.remove(&known));
+        self.sleepers.insert(slot, waker);
+        held
+    }
+}
+
+fn identity(waker: &Waker) -> Identity {
+    (waker.data().addr(), ptr::from_ref(waker.vtable()).addr())
 }
 
 impl fmt::Debug for ManualClock {

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Condvar, Mutex, OnceLock},
     task::Waker,
     thread,
@@ -39,11 +40,11 @@ impl Alarm {
             waker.wake_by_ref();
             return Alarm { slot: None };
         };
-        let at = Instant::now() + after.min(FAR);
+        let (at, waker) = (Instant::now() + after.min(FAR), waker.clone());
         let mut alarms = unpoisoned(clockwork.alarms.lock());
         let slot = (at, alarms.next);
         alarms.next += 1;
-        alarms.waiting.insert(slot, waker.clone());
+        alarms.waiting.insert(slot, waker);
         if alarms.waiting.first_key_value().is_some_and(|(first, _)| *first == slot) {
             clockwork.earlier.notify_one();
         }
@@ -77,7 +78,8 @@ fn ring(clockwork: &Clockwork) {
         if let Some(first) = alarms.waiting.first_entry().filter(|first| first.key().0 <= now) {
             let waker = first.remove();
             drop(alarms);
-            waker.wake();
+            // A waker that panics must not take everybody's timer with it.
+            _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
             alarms = unpoisoned(clockwork.alarms.lock());
             continue;
         }

@@ -5,13 +5,14 @@ use std::{
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    task::{Context, Poll, Waker},
+    task::{Context, Waker},
     time::Duration,
 };
 
 use tokio::{
     runtime::{Handle, Id},
-    time::Sleep,
+    task::{Unconstrained, unconstrained},
+    time::{Sleep, sleep},
 };
 
 thread_local! {
@@ -20,7 +21,7 @@ thread_local! {
 }
 
 pub(super) struct Alarm {
-    _sleep: Pin<Box<Sleep>>,
+    _sleep: Pin<Box<Unconstrained<Sleep>>>,
 }
 
 impl Alarm {
@@ -35,15 +36,18 @@ impl Alarm {
             return None;
         }
         let started = catch_unwind(AssertUnwindSafe(|| {
-            let mut sleep = Box::pin(tokio::time::sleep(after));
-            if let Poll::Ready(()) = sleep.as_mut().poll(&mut Context::from_waker(waker)) {
-                waker.wake_by_ref();
-            }
-            Alarm { _sleep: sleep }
+            // Unconstrained: a task that has used up its turn would be woken at once instead of by the timer.
+            let mut sleep = Box::pin(unconstrained(sleep(after)));
+            let rings_now = sleep.as_mut().poll(&mut Context::from_waker(waker)).is_ready();
+            (Alarm { _sleep: sleep }, rings_now)
         }));
-        if started.is_err() {
+        let Ok((alarm, rings_now)) = started else {
             WITHOUT_TIMER.set(Some(runtime));
+            return None;
+        };
+        if rings_now {
+            waker.wake_by_ref();
         }
-        started.ok()
+        Some(alarm)
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn block_on<const N: usize>(mut waiting: Waiting<'_, N>) -> Result<Pe
     if let Some(decided) = waiting.decided_at_once() {
         return decided;
     }
+    waiting.blocks = true;
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     loop {
         match waiting.turn(&waker) {

@@ -2,7 +2,7 @@
 //!
 //! Each line keeps how its budget will stand once all in it are admitted, so that a call which joins learns its time
 //! at once. What upsets that (a ticket that leaves, a refund, a change, an admission at another time than foreseen)
-//! marks the line, and the next who asks has it worked out anew, for all lines that hang together by common tickets.
+//! marks the line and all that hang together with it by common tickets, and the next who asks has them worked out anew.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -46,24 +46,21 @@ impl LineId {
 }
 
 impl Line {
-    pub(super) fn new(stand: &Stand) -> Self {
-        Self { limit: stand.limit.clone(), place: stand.line.place, queue: VecDeque::new(), end: None }
+    pub(super) fn new(stand: &Stand, now: u64) -> Self {
+        let (limit, place) = (stand.limit.clone(), stand.line.place);
+        let end = Some(Forecast::of(&limit, place, now));
+        Self { limit, place, queue: VecDeque::new(), end }
     }
 
-    pub(super) fn is_first(&self, number: Number) -> bool {
-        self.queue.front() == Some(&number)
-    }
-
-    /// Takes a ticket out. What was foreseen for those behind it holds no more.
+    /// Takes a ticket out.
     pub(super) fn remove(&mut self, number: Number) {
         // The queue is in the order of the numbers.
         if let Ok(place) = self.queue.binary_search(&number) {
             self.queue.remove(place);
-            self.end = None;
         }
     }
 
-    /// The budget as it is now, with nobody in line.
+    /// Begins with the budget as it is now, and nobody in line.
     pub(super) fn restart_forecast(&mut self, now: u64) {
         self.end = Some(Forecast::of(&self.limit, self.place, now));
     }
@@ -75,7 +72,7 @@ impl Line {
 }
 
 impl Forecast {
-    pub(super) fn of(limit: &Limit, place: Place, now: u64) -> Self {
+    fn of(limit: &Limit, place: Place, now: u64) -> Self {
         let (rules, state) = limit.budgets.copy(place, now);
         Self { rules, state, latest: 0, blocked: false }
     }

@@ -1,8 +1,15 @@
 //! The room in which all lines of the process are, and how a line moves on.
 
-use std::{collections::HashMap, task::Waker};
+use std::{
+    collections::{HashMap, HashSet},
+    hash::Hash,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    task::Waker,
+};
 
 use super::{
+    bell::{Bell, Setting},
     line::{Line, LineId},
     ticket::{Number, Ticket},
 };
@@ -19,11 +26,13 @@ pub(super) struct Room {
     next_number: u64,
 }
 
-/// Wakers to be called, or only dropped, once the room is left: either may run a task, which may come here.
+/// What is left to do once the room is left, because it may run a task, which may come here.
 #[derive(Default)]
 pub(super) struct Afterwards {
     wake: Vec<Waker>,
     drop: Vec<Waker>,
+    set: Vec<Setting>,
+    silence: Vec<Arc<Bell>>,
 }
 
 impl Afterwards {
@@ -33,6 +42,23 @@ impl Afterwards {
 
     pub(super) fn drop(&mut self, waker: Option<Waker>) {
         self.drop.extend(waker);
+    }
+
+    pub(super) fn set(&mut self, alarm: Setting) {
+        self.set.push(alarm);
+    }
+
+    pub(super) fn silence(&mut self, bell: Option<Arc<Bell>>) {
+        self.silence.extend(bell);
+    }
+
+    fn carry_out(self) {
+        self.silence.iter().for_each(|bell| bell.silence());
+        self.set.into_iter().for_each(Setting::set);
+        for waker in self.wake {
+            // One that panics, of which the panic hook tells, is no matter of the call that comes by, nor of the others.
+            _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+        }
     }
 }
 
@@ -48,17 +74,26 @@ loom::lazy_static! {
 pub(super) fn enter<R>(act: impl FnOnce(&mut Room, &mut Afterwards) -> R) -> R {
     let mut later = Afterwards::default();
     let result = act(&mut lock(&ROOM), &mut later);
-    later.wake.into_iter().for_each(Waker::wake);
+    later.carry_out();
     result
 }
 
 impl Room {
     /// Puts a ticket behind all others in each of its lines.
-    pub(super) fn stand_in_line(&mut self, mut ticket: Ticket, forecast: Option<u64>) -> Number {
+    pub(super) fn stand_in_line(
+        &mut self,
+        mut ticket: Ticket,
+        forecast: Option<u64>,
+        with_bell: bool,
+        now: u64,
+    ) -> Number {
         let number = Number(self.next_number);
         self.next_number += 1;
+        if with_bell {
+            ticket.hang_bell(number);
+        }
         for stand in ticket.stands() {
-            let line = self.lines.entry(stand.line).or_insert_with(|| Line::new(stand));
+            let line = self.lines.entry(stand.line).or_insert_with(|| Line::new(stand, now));
             line.queue.push_back(number);
             if let Some(end) = &mut line.end {
                 end.append(forecast, &stand.demand);
@@ -70,10 +105,18 @@ impl Room {
     }
 
     /// Admits whoever is first in all of its lines and finds room in all of their budgets, until nobody is left who
-    /// could be.
+    /// could be. Those for whom somebody in these lines waits elsewhere are moved on as well.
     pub(super) fn advance(&mut self, mut lines: Vec<LineId>, now: u64, later: &mut Afterwards) {
+        let mut held_up = HashSet::new();
         while let Some(id) = lines.pop() {
-            while let Some(number) = self.first_of(id) {
+            while let Some(number) = self.front_of(id) {
+                let elsewhere = self.lines_ahead_of(number);
+                if !elsewhere.is_empty() {
+                    if held_up.insert(number) {
+                        lines.extend(elsewhere);
+                    }
+                    break;
+                }
                 let Some(ticket) = self.tickets.get_mut(&number) else { break };
                 match ticket.charge(now) {
                     Ok(()) => {
@@ -85,15 +128,15 @@ impl Room {
                         let Some(limited) = ticket.denial(Reason::CostExceedsCapacity, None, now) else {
                             break;
                         };
+                        let left = ticket.lines();
                         self.close(number, Err(limited), now, later);
+                        self.upset(&left);
                     }
                     Err(_) => {
                         ticket.ready_at = ticket.admissible_at(now);
-                        // Its waiter must look earlier than it meant to.
-                        if ticket
-                            .alarm
-                            .is_none_or(|alarm| ticket.ready_at.is_some_and(|ready_at| ready_at < alarm))
-                        {
+                        if ticket.must_look_earlier() {
+                            ticket.set_alarm(now, ticket.ready_at, later);
+                            // It may have a better timer at hand than who comes by here.
                             later.wake(ticket.waker.take());
                         }
                         break;
@@ -103,34 +146,38 @@ impl Room {
         }
     }
 
-    /// The first ticket of a line, if it is first in its other lines as well.
-    fn first_of(&self, id: LineId) -> Option<Number> {
-        let number = *self.lines.get(&id)?.queue.front()?;
-        self.is_first(number).then_some(number)
+    fn front_of(&self, id: LineId) -> Option<Number> {
+        self.lines.get(&id)?.queue.front().copied()
+    }
+
+    /// The lines of a ticket in which others stand before it.
+    fn lines_ahead_of(&self, number: Number) -> Vec<LineId> {
+        let Some(ticket) = self.tickets.get(&number) else { return Vec::new() };
+        let ids = ticket.stands().iter().map(|stand| stand.line);
+        ids.filter(|id| self.front_of(*id) != Some(number)).collect()
     }
 
     pub(super) fn is_first(&self, number: Number) -> bool {
-        self.tickets.get(&number).is_some_and(|ticket| {
-            let mut lines = ticket.stands().iter().map(|stand| self.lines.get(&stand.line));
-            lines.all(|line| line.is_some_and(|line| line.is_first(number)))
-        })
+        self.lines_ahead_of(number).is_empty()
     }
 
     /// A ticket has been charged.
     fn admit(&mut self, number: Number, now: u64, later: &mut Afterwards) {
         let Some(ticket) = self.tickets.get(&number) else { return };
         let foreseen = ticket.forecast;
+        let mut otherwise = Vec::new();
         for stand in ticket.stands() {
             let Some(line) = self.lines.get_mut(&stand.line) else { continue };
-            let as_foreseen = match (&line.end, foreseen) {
-                (Some(end), Some(foreseen)) => end.counts_alike(foreseen, now),
+            let as_foreseen = match (&line.end, foreseen, ticket.charged_at(stand.line)) {
+                (Some(end), Some(foreseen), Some(at)) => end.counts_alike(foreseen, at),
                 _ => false,
             };
             line.queue.pop_front();
             if !as_foreseen {
-                line.end = None;
+                otherwise.push(stand.line);
             }
         }
+        self.upset(&otherwise);
         self.close(number, Ok(()), now, later);
     }
 
@@ -156,22 +203,49 @@ impl Room {
         self.close_if_empty(id, now);
     }
 
-    /// What was foreseen for these lines holds no more.
+    /// What was foreseen for these lines holds no more, nor for those that hang together with them by common tickets.
     pub(super) fn upset(&mut self, lines: &[LineId]) {
-        for id in lines {
-            if let Some(line) = self.lines.get_mut(id) {
-                line.end = None;
+        let mut lines = lines.to_vec();
+        while let Some(id) = lines.pop() {
+            let Some(line) = self.lines.get_mut(&id) else { continue };
+            // Lines that hang together are marked together.
+            if line.end.take().is_none() {
+                continue;
             }
+            let tickets = line.queue.iter().filter_map(|number| self.tickets.get(number));
+            lines.extend(tickets.filter(|ticket| ticket.stands().len() > 1).flat_map(Ticket::lines));
         }
     }
 
     /// Opens a budget to everybody again if nobody is in line for it.
     pub(super) fn close_if_empty(&mut self, id: LineId, now: u64) {
-        if let Some(line) = self.lines.get(&id)
-            && line.queue.is_empty()
-        {
-            line.close(now);
-            self.lines.remove(&id);
+        if self.lines.get(&id).is_some_and(|line| line.queue.is_empty()) {
+            self.dissolve(id, now);
         }
+    }
+
+    /// Opens a budget to everybody again, and gives the line that was there.
+    pub(super) fn dissolve(&mut self, id: LineId, now: u64) -> Option<Line> {
+        let line = self.lines.remove(&id)?;
+        line.close(now);
+        shrink(&mut self.lines);
+        Some(line)
+    }
+
+    /// A ticket's waiter has heard how it ended, or is gone.
+    pub(super) fn forget(&mut self, number: Number, later: &mut Afterwards) -> Option<Ticket> {
+        let mut ticket = self.tickets.remove(&number)?;
+        later.drop(ticket.waker.take());
+        later.silence(ticket.bell.take());
+        shrink(&mut self.tickets);
+        Some(ticket)
+    }
+}
+
+/// Gives memory back once a rush is over.
+fn shrink<K: Eq + Hash, V>(map: &mut HashMap<K, V>) {
+    const WORTH_SHRINKING: usize = 64;
+    if map.capacity() > WORTH_SHRINKING && map.len() < map.capacity() / 8 {
+        map.shrink_to(map.len() * 2);
     }
 }

@@ -4,7 +4,11 @@ use std::{sync::Arc, task::Waker, time::Duration};
 
 use smallvec::SmallVec;
 
-use super::line::LineId;
+use super::{
+    bell::{Bell, Setting},
+    line::LineId,
+    room::Afterwards,
+};
 use crate::{
     budget::{Cause, Charge, Demand, Place},
     claim::{Claim, Role},
@@ -28,8 +32,11 @@ pub(super) struct Ticket {
     pub(super) forecast: Option<u64>,
     /// When its budgets admit it, once it is first in line; `None`: not before something changes.
     pub(super) ready_at: Option<u64>,
-    /// When its waiter will look again by itself; `None`: not at all.
+    /// When its alarm rings, or its thread looks again by itself; `None`: not at all.
     pub(super) alarm: Option<u64>,
+    /// `None` for a thread that is blocked.
+    pub(super) bell: Option<Arc<Bell>>,
+    decisions: u64,
     pub(super) waker: Option<Waker>,
     pub(super) outcome: Option<Result<(), RateLimited>>,
 }
@@ -40,7 +47,7 @@ struct Leg {
     key: Key,
     demand: Demand,
     role: Role,
-    /// Where it is enforced.
+    /// Where it stands in line: if it is enforced, and takes something.
     place: Option<Place>,
     charge: Option<Charge>,
 }
@@ -54,7 +61,7 @@ pub(super) struct Stand {
 }
 
 impl Ticket {
-    /// Opens a line at every budget that is enforced, so that nobody passes the ticket from now on.
+    /// Opens a line at every budget that it charges, so that nobody passes the ticket from now on.
     pub(super) fn new(claims: &[Claim<'_>], surely: bool, deadline: Option<u64>, now: u64) -> Self {
         let legs: SmallVec<[Leg; 1]> = claims.iter().map(|claim| Leg::new(claim, now)).collect();
         let mut stands = SmallVec::<[Stand; 1]>::new();
@@ -76,6 +83,8 @@ impl Ticket {
             forecast: None,
             ready_at: None,
             alarm: None,
+            bell: None,
+            decisions: 0,
             waker: None,
             outcome: None,
         }
@@ -143,6 +152,31 @@ impl Ticket {
         })
     }
 
+    /// The instant from which its charge at the budget of a line counts.
+    pub(super) fn charged_at(&self, line: LineId) -> Option<u64> {
+        let leg = self.legs.iter().find(|leg| leg.line() == Some(line))?;
+        leg.charge.map(|charge| charge.at)
+    }
+
+    /// Its turn comes before its alarm rings.
+    pub(super) fn must_look_earlier(&self) -> bool {
+        self.ready_at.is_some_and(|ready_at| self.alarm.is_none_or(|alarm| ready_at < alarm))
+    }
+
+    /// Gives it a bell, which goes by the clock of its first limit.
+    pub(super) fn hang_bell(&mut self, number: Number) {
+        self.bell = self.legs.first().map(|leg| Bell::new(&leg.limit, number));
+    }
+
+    /// Has its alarm ring at `at`, but never without the time having moved; `None`: not at all.
+    pub(super) fn set_alarm(&mut self, now: u64, at: Option<u64>, later: &mut Afterwards) {
+        self.alarm = at.map(|at| at.max(now + 1));
+        self.decisions += 1;
+        if let (Some(at), Some(bell)) = (self.alarm, &self.bell) {
+            later.set(Setting { bell: bell.clone(), decision: self.decisions, now, at });
+        }
+    }
+
     /// The limit of a line is enforced no more: the ticket is not in it any longer.
     pub(super) fn release(&mut self, line: LineId, role: Role) {
         self.stands.retain(|stand| stand.line != line);
@@ -181,9 +215,13 @@ impl Stand {
 
 impl Leg {
     fn new(claim: &Claim<'_>, now: u64) -> Self {
-        let Claim { limit, key, demand, role, .. } = claim;
-        let place = (*role == Role::Enforced).then(|| limit.budgets.open_line(key, now));
-        Self { limit: Arc::clone(limit), key: *key, demand: *demand, role: *role, place, charge: None }
+        let Claim { limit, key, demand, .. } = claim;
+        // A change of mode finds a ticket that is in the room. It may have come before that.
+        let role = claim.role_now();
+        // A cost of 0 only looks, and waits for nobody.
+        let stands = role == Role::Enforced && demand.cost > 0;
+        let place = stands.then(|| limit.budgets.open_line(key, now));
+        Self { limit: Arc::clone(limit), key: *key, demand: *demand, role, place, charge: None }
     }
 
     fn line(&self) -> Option<LineId> {
@@ -191,12 +229,13 @@ impl Leg {
     }
 
     fn charge(&mut self, now: u64) -> Result<(), Cause> {
-        let Some(place) = self.place else { return Ok(()) };
-        match self.limit.budgets.charge_first(place, now, &self.demand) {
-            Some(Ok(charge)) => self.charge = Some(charge),
-            Some(Err(refusal)) => return Err(refusal.cause),
-            None => {}
-        }
+        let Self { limit, key, demand, .. } = self;
+        let charged = match self.place {
+            Some(place) => limit.budgets.charge_first(place, now, demand),
+            None if self.role == Role::Enforced => Some(limit.budgets.charge(key, now, demand)),
+            None => None,
+        };
+        self.charge = charged.transpose().map_err(|refusal| refusal.cause)?;
         Ok(())
     }
 

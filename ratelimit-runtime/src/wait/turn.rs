@@ -32,18 +32,13 @@ impl Room {
         &mut self,
         claims: &mut [Claim<'_>],
         terms: &Terms,
+        with_bell: bool,
         now: u64,
-        waker: Waker,
+        waker: &mut Option<Waker>,
         later: &mut Afterwards,
     ) -> Standing {
-        let deadline = terms.deadline(now);
-        let mut ticket = Ticket::new(claims, terms.surely, deadline, now);
-        let lines = ticket.lines();
-        self.settle(lines.clone(), now, later);
-        // Since its lines were opened nobody else is charged, so what it finds now holds until it stands in them.
-        let nobody_waits = lines.iter().all(|id| !self.lines.contains_key(id));
-        if nobody_waits && ticket.charge(now).is_ok() {
-            self.open_to_all(&ticket, now);
+        let mut ticket = Ticket::new(claims, terms.surely, terms.deadline(now), now);
+        if self.charge_at_once(&mut ticket, now, later) {
             ticket.hand_over(claims);
             return Standing::Admitted;
         }
@@ -53,9 +48,35 @@ impl Room {
             return Standing::Denied(limited);
         }
         ticket.stands().iter().for_each(|stand| stand.limit.counters.waited());
-        ticket.waker = Some(waker);
-        let number = self.stand_in_line(ticket, forecast);
-        self.wait(number)
+        ticket.waker = waker.take();
+        let number = self.stand_in_line(ticket, forecast, with_bell, now);
+        self.wait(number, now, later)
+    }
+
+    /// A call comes that does not wait: it is charged if nobody is in line before it and there is room.
+    pub(super) fn charge(&mut self, claims: &mut [Claim<'_>], now: u64, later: &mut Afterwards) -> bool {
+        let mut ticket = Ticket::new(claims, false, None, now);
+        let charged = self.charge_at_once(&mut ticket, now, later);
+        if charged {
+            ticket.hand_over(claims);
+        } else {
+            self.open_to_all(&ticket, now);
+        }
+        charged
+    }
+
+    /// Charges a ticket that does not stand in line, unless others do.
+    ///
+    /// Since its lines were opened nobody else is charged, so what it finds now holds until it stands in them.
+    fn charge_at_once(&mut self, ticket: &mut Ticket, now: u64, later: &mut Afterwards) -> bool {
+        let lines = ticket.lines();
+        self.settle(lines.clone(), now, later);
+        let nobody_waits = lines.iter().all(|id| !self.lines.contains_key(id));
+        let charged = nobody_waits && ticket.charge(now).is_ok();
+        if charged {
+            self.open_to_all(ticket, now);
+        }
+        charged
     }
 
     fn turn_away(
@@ -80,35 +101,46 @@ impl Room {
         number: Number,
         claims: &mut [Claim<'_>],
         now: u64,
-        waker: Waker,
+        waker: &mut Option<Waker>,
         later: &mut Afterwards,
     ) -> Standing {
-        if let Some(ticket) = self.tickets.get_mut(&number).filter(|ticket| ticket.outcome.is_none()) {
-            later.drop(ticket.waker.replace(waker));
-            let lines = ticket.lines();
-            self.advance(lines, now, later);
-            self.look_again(number, now, later);
+        if let Some(ticket) = self.tickets.get_mut(&number) {
+            later.drop(ticket.waker.take());
         }
+        self.move_on(number, now, later);
         let Some(ticket) = self.tickets.get_mut(&number) else { return Standing::Admitted };
         match ticket.outcome.take() {
-            None => self.wait(number),
+            None => {
+                ticket.waker = waker.take();
+                self.wait(number, now, later)
+            }
             Some(Ok(())) => {
                 ticket.hand_over(claims);
-                self.tickets.remove(&number);
+                self.forget(number, later);
                 Standing::Admitted
             }
             Some(Err(limited)) => {
-                self.tickets.remove(&number);
+                self.forget(number, later);
                 Standing::Denied(limited)
             }
         }
     }
 
-    /// Its time should have come and has not: it gets a later one, or hears that it waits in vain.
-    fn look_again(&mut self, number: Number, now: u64, later: &mut Afterwards) {
-        let Some(ticket) = self.tickets.get(&number).filter(|ticket| ticket.outcome.is_none()) else {
-            return;
-        };
+    /// A ticket's alarm rings.
+    pub(super) fn ring(&mut self, number: Number, now: u64, later: &mut Afterwards) {
+        self.move_on(number, now, later);
+        if self.open_ticket(number).is_some() {
+            self.wait(number, now, later);
+        }
+    }
+
+    /// Moves on the lines of an open ticket. If its time should have come and has not, it gets a later one, or hears that
+    /// it waits in vain.
+    fn move_on(&mut self, number: Number, now: u64, later: &mut Afterwards) {
+        let Some(ticket) = self.open_ticket(number) else { return };
+        let lines = ticket.lines();
+        self.advance(lines, now, later);
+        let Some(ticket) = self.open_ticket(number) else { return };
         let overdue = ticket.forecast.is_some_and(|at| at <= now) && !self.is_first(number);
         let timed_out = ticket.deadline.is_some_and(|deadline| deadline <= now);
         if overdue || timed_out {
@@ -118,19 +150,22 @@ impl Room {
         }
     }
 
+    fn open_ticket(&self, number: Number) -> Option<&Ticket> {
+        self.tickets.get(&number).filter(|ticket| ticket.outcome.is_none())
+    }
+
     /// When an open ticket is to be looked at again: when its budgets or those before it free, or its time is over.
-    fn wait(&mut self, number: Number) -> Standing {
+    fn wait(&mut self, number: Number, now: u64, later: &mut Afterwards) -> Standing {
         let is_first = self.is_first(number);
         let Some(ticket) = self.tickets.get_mut(&number) else { return Standing::Admitted };
         let turn = if is_first { ticket.ready_at } else { ticket.forecast };
-        ticket.alarm = turn.into_iter().chain(ticket.deadline).min();
+        ticket.set_alarm(now, turn.into_iter().chain(ticket.deadline).min(), later);
         Standing::Waits { ticket: number, at: ticket.alarm }
     }
 
     /// The call is dropped. What it was granted and has not heard of yet is given back.
     pub(super) fn leave(&mut self, number: Number, now: u64, later: &mut Afterwards) {
-        let Some(mut ticket) = self.tickets.remove(&number) else { return };
-        later.drop(ticket.waker.take());
+        let Some(mut ticket) = self.forget(number, later) else { return };
         let lines = match ticket.outcome {
             None => ticket.leave(),
             Some(Ok(())) => ticket.undo(now),
@@ -158,8 +193,7 @@ impl Room {
 
     /// Dissolves a line: its tickets go on without that limit, and those that waited for nothing else are admitted.
     pub(super) fn release(&mut self, id: LineId, role: Role, now: u64, later: &mut Afterwards) {
-        let Some(line) = self.lines.remove(&id) else { return };
-        line.close(now);
+        let Some(line) = self.dissolve(id, now) else { return };
         let mut others = Vec::new();
         for number in line.queue {
             let Some(ticket) = self.tickets.get_mut(&number) else { continue };

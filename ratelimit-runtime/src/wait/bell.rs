@@ -1,0 +1,82 @@
+//! What an alarm rings: it moves a line on by itself, whether or not the task that waits is ever polled again.
+
+use std::{
+    sync::{Arc, Mutex, Weak},
+    task::{Wake, Waker},
+    time::Duration,
+};
+
+use super::{room::enter, ticket::Number};
+use crate::{limit::Limit, sync::unpoisoned, timer::Alarm};
+
+/// The bell of one ticket.
+pub(super) struct Bell {
+    /// Its clock is the one that the waiter goes by. Weak: a clock may hold the bell until its time comes, and the limit
+    /// holds the clock.
+    limit: Weak<Limit>,
+    ticket: Number,
+    alarm: Mutex<Newest>,
+}
+
+/// The alarm that was decided about last, however late the others are set.
+#[derive(Default)]
+struct Newest {
+    decision: u64,
+    alarm: Option<Alarm>,
+}
+
+/// An alarm that was decided about in the room, to be set once that is left: it may ring at once.
+pub(super) struct Setting {
+    pub(super) bell: Arc<Bell>,
+    /// Counts what was decided about this bell.
+    pub(super) decision: u64,
+    pub(super) now: u64,
+    pub(super) at: u64,
+}
+
+impl Bell {
+    pub(super) fn new(limit: &Arc<Limit>, ticket: Number) -> Arc<Self> {
+        Arc::new(Self { limit: Arc::downgrade(limit), ticket, alarm: Mutex::default() })
+    }
+
+    /// It never rings again.
+    pub(super) fn silence(&self) {
+        self.replace(u64::MAX, None);
+    }
+
+    fn replace(&self, decision: u64, mut alarm: Option<Alarm>) {
+        let mut newest = unpoisoned(self.alarm.lock());
+        if newest.decision < decision {
+            newest.decision = decision;
+            std::mem::swap(&mut newest.alarm, &mut alarm);
+        }
+        drop(newest);
+        // The one that is not needed: dropped after the lock is gone.
+        drop(alarm);
+    }
+}
+
+impl Setting {
+    pub(super) fn set(self) {
+        let Self { bell, decision, now, at } = self;
+        let Some(limit) = bell.limit.upgrade() else { return };
+        let waker = Waker::from(bell.clone());
+        if !limit.clock.wake_at(at, &waker) {
+            let after = Duration::from_nanos(at.saturating_sub(now));
+            bell.replace(decision, Some(Alarm::new(after, &waker)));
+        }
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if let Some(limit) = self.limit.upgrade() {
+            let now = limit.now();
+            enter(|room, later| room.ring(self.ticket, now, later));
+        }
+    }
+}
