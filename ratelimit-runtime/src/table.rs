@@ -158,7 +158,6 @@ impl Table {
 
     /// Locks the shard of `key` and finds its seat.
     fn enter(&self, hash: u64, key: &Key, now: u64) -> (MutexGuard<'_, Shard>, u64, Seat<'_>) {
-        let mut searched = false;
         loop {
             let mut shard = lock(self.shard(hash));
             let now = shard.tick(now);
@@ -173,22 +172,24 @@ impl Table {
             if let Some(reservation) = self.room.reserve() {
                 return (shard, now, Seat::New(reservation));
             }
-            if searched || !self.agenda.is_due(now) {
+            let Some(due) = self.agenda.first_due(now) else {
                 return (shard, now, Seat::Overflow);
-            }
+            };
+            // What is found due there is either let go of, or has a later time afterwards: this comes to an end.
             drop(shard);
-            self.reclaim(now);
-            searched = true;
+            self.reclaim_in(due, now);
         }
     }
 
     /// Lets go of every key whose budget is full again.
     fn reclaim(&self, now: u64) {
-        for shard in &self.shards {
-            let mut shard = lock(shard);
-            let now = shard.tick(now);
-            shard.reclaim(now, usize::MAX, &self.room);
-        }
+        (0..SHARDS).for_each(|shard| self.reclaim_in(shard, now));
+    }
+
+    fn reclaim_in(&self, shard: usize, now: u64) {
+        let mut shard = lock(&self.shards[shard]);
+        let now = shard.tick(now);
+        shard.reclaim(now, usize::MAX, &self.room);
     }
 
     /// Acts on the budget at `place`, if it is still there, and lets go of it if it is then as good as new.

@@ -32,9 +32,9 @@ impl Agenda {
         Self { next: array::from_fn(|_| AtomicU64::new(NEVER)) }
     }
 
-    /// Whether a key of any shard may be let go of.
-    pub(super) fn is_due(&self, now: u64) -> bool {
-        self.next.iter().any(|next| next.load(Relaxed) <= now)
+    /// A shard of which keys may be let go of.
+    pub(super) fn first_due(&self, now: u64) -> Option<usize> {
+        self.next.iter().position(|next| next.load(Relaxed) <= now)
     }
 }
 
