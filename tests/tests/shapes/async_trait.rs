@@ -73,7 +73,7 @@ impl Shop for Corner {
         Ok(door)
     }
 
-    #[rate_limit(max = 1, window = "1h", wait, name = "async_trait.dropped")]
+    #[rate_limit(max = 1, window = "10s", wait, name = "async_trait.dropped")]
     async fn rest(&self) {}
 
     #[rate_limit(max = 1, window = "1h", wait = "1s", fallback = |limited| format!("{name}: {:?}", limited.reason()))]
