@@ -106,6 +106,16 @@ fn algorithms_read_no_clock_and_know_no_key() {
 }
 
 #[test]
+fn no_message_shows_the_source_of_the_standard_library() {
+    for file in files().iter().filter(|file| is(file, "stderr")) {
+        assert!(
+            !read(file).contains("$RUST"),
+            "{file} differs between toolchains with and without `rust-src`"
+        );
+    }
+}
+
+#[test]
 fn no_source_file_is_too_long() {
     let long: Vec<String> = files()
         .into_iter()

@@ -1,5 +1,6 @@
 //! Where the workspace is, its packages, and cargo within it.
 
+use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
@@ -41,7 +42,11 @@ pub(crate) fn packages() -> Vec<Package> {
         cargo(["tree", "--quiet", "--workspace", "--all-features", "--depth", "0", "--prefix", "none"])
             .args(["--format", "{p}|{f}"]),
     );
-    list.unwrap_or_default().lines().filter_map(read_package).collect()
+    let mut packages: Vec<Package> = list.unwrap_or_default().lines().filter_map(read_package).collect();
+    // One that others build with fewer features is listed twice: keep what has them all.
+    packages.sort_by_key(|package| (package.name.clone(), Reverse(package.features.len())));
+    packages.dedup_by(|again, first| again.name == first.name);
+    packages
 }
 
 /// Reads `name v0.1.0 (path)|feature,feature`.

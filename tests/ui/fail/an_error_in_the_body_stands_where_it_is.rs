@@ -8,7 +8,7 @@ fn wrong_value(number: u32) -> Result<u32, RateLimited> {
 #[rate_limit(rate = "1/s")]
 async fn wrong_value_in_the_middle(number: u32) -> Result<u32, RateLimited> {
     if number == 0 {
-        return Err(number);
+        return number;
     }
     Ok(number)
 }
