@@ -1,6 +1,7 @@
 //! Rate limits declared on the functions they guard: exact, keyed, for sync and async.
 //!
 //! ```
+//! # #[cfg(feature = "macros")] {
 //! use ratelimit_runtime::{RateLimited, rate_limit};
 //!
 //! #[rate_limit(key = "user_id", window = "1s", max = 100, buckets = 10)]
@@ -9,6 +10,7 @@
 //! }
 //!
 //! assert!(profile(7).is_ok());
+//! # }
 //! ```
 //!
 //! Each user has at most 100 calls in every interval of one second, wherever it begins, from any number of threads. A

@@ -39,6 +39,7 @@ impl Registered {
 /// Limits in a dependency that the binary never names are not linked, and so not listed.
 ///
 /// ```
+/// # #[cfg(feature = "macros")] {
 /// use ratelimit_runtime::{RateLimited, limits, rate_limit};
 ///
 /// #[rate_limit(max = 5, window = "1m", name = "reports")]
@@ -49,6 +50,7 @@ impl Registered {
 /// let reports = limits().find(|limit| limit.name() == "reports").unwrap();
 /// assert_eq!(reports.spec().max(), 5);
 /// assert_eq!(reports.stats().allowed, 0);
+/// # }
 /// ```
 pub fn limits() -> impl Iterator<Item = LimitHandle> {
     let mut handles: Vec<_> = inventory::iter::<Registered>().map(LimitHandle::of).collect();
