@@ -123,10 +123,13 @@ pub(crate) fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
     decision
 }
 
-/// [`decide`], uncounted.
-pub(crate) fn charge(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
-    let first = charge_enforced(claims);
-    settle(claims, first)
+/// Admits a call if that is plain. Nothing is counted.
+pub(crate) fn charge(claims: &mut [Claim<'_>]) -> bool {
+    let admitted = charge_enforced(claims).is_ok();
+    if admitted {
+        charge_shadows(claims);
+    }
+    admitted
 }
 
 fn settle(claims: &mut [Claim<'_>], mut attempt: Result<(), Refused>) -> Result<(), RateLimited> {
@@ -173,7 +176,7 @@ fn charge_enforced(claims: &mut [Claim<'_>]) -> Result<(), Refused> {
     Ok(())
 }
 
-pub(crate) fn charge_shadows(claims: &mut [Claim<'_>]) {
+fn charge_shadows(claims: &mut [Claim<'_>]) {
     for claim in claims.iter_mut().filter(|claim| claim.role == Role::Shadow) {
         claim.charge = claim.limit.budgets.charge(&claim.key, claim.limit.now(), &claim.demand).ok();
     }

@@ -37,9 +37,9 @@ use self::{line::LineId, room::enter, ticket::Number, turn::Standing};
 use crate::{
     algorithm::END_OF_TIME,
     budget::{Demand, Place},
-    claim::{Claim, Role, charge, count_admission, count_denial},
+    claim::{Claim, Role, charge, count_admission},
     clock::nanos,
-    denied::{RateLimited, Reason},
+    denied::RateLimited,
     limit::Limit,
     permit::Permit,
 };
@@ -98,29 +98,19 @@ impl<'a, const N: usize> Waiting<'a, N> {
         Self { claims, terms, stage: Stage::Start, blocks: false }
     }
 
-    /// Decides the call if it need not wait.
-    pub(crate) fn decided_at_once(&mut self) -> Option<Result<Permit<'a>, RateLimited>> {
+    /// Admits the call if it need not wait.
+    pub(crate) fn admitted_at_once(&mut self) -> Option<Permit<'a>> {
         if !matches!(self.stage, Stage::Start) {
             return None;
         }
-        match charge(&mut self.claims) {
-            Ok(()) => Some(Ok(self.admitted())),
-            Err(limited) if limited.reason == Reason::CostExceedsCapacity && !self.terms.surely => {
-                self.stage = Stage::Over;
-                count_denial(&self.claims);
-                Some(Err(limited))
-            }
-            Err(_) => {
-                self.stage = Stage::Refused;
-                None
-            }
-        }
+        self.stage = Stage::Refused;
+        charge(&mut self.claims).then(|| self.admitted())
     }
 
     /// Looks whether the call's turn has come; if not, `waker` is called when somebody else finds that it has.
     pub(crate) fn turn(&mut self, waker: &Waker) -> Turn<'a> {
-        if let Some(decided) = self.decided_at_once() {
-            return Turn::Over(decided);
+        if let Some(permit) = self.admitted_at_once() {
+            return Turn::Over(Ok(permit));
         }
         let now = self.now();
         // Cloned before the room is entered, and what is left of it dropped after: both run code of the executor.
@@ -207,7 +197,7 @@ pub(crate) fn ready_behind(limit: &Limit, place: Place, demand: &Demand, now: u6
 pub(crate) fn budget_emptied(limit: &Limit, place: Place, now: u64) {
     let line = vec![LineId::of(limit, place)];
     enter(|room, later| {
-        room.upset(&line);
+        room.hasten(&line);
         room.advance(line, now, later);
     });
 }

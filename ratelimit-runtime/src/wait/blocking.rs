@@ -25,8 +25,8 @@ impl Wake for Unpark {
 /// Blocks this thread until the call is decided.
 pub(crate) fn block_on<const N: usize>(mut waiting: Waiting<'_, N>) -> Result<Permit<'_>, RateLimited> {
     // Most calls are admitted at once, and then there is nobody to wake.
-    if let Some(decided) = waiting.decided_at_once() {
-        return decided;
+    if let Some(permit) = waiting.admitted_at_once() {
+        return Ok(permit);
     }
     waiting.blocks = true;
     let waker = Waker::from(Arc::new(Unpark(thread::current())));

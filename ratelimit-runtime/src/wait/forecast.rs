@@ -1,8 +1,9 @@
 //! When those in line will be admitted, if nothing else happens.
 //!
 //! Each line keeps how its budget will stand once all in it are admitted, so that a call which joins learns its time
-//! at once. What upsets that (a ticket that leaves, a refund, a change, an admission at another time than foreseen)
-//! marks the line and all that hang together with it by common tickets, and the next who asks has them worked out anew.
+//! at once. What makes that inexact (a ticket that leaves, a refund, a change, an admission at another time than foreseen)
+//! marks the line and all that hang together with it by common tickets. The next who has to know exactly has them worked
+//! out anew; who joins and may wait longer than that need not, so that many can come and go in a long line.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -14,14 +15,13 @@ use super::{
 use crate::denied::RateLimited;
 
 impl Room {
-    /// When a call with these stands would be admitted behind all in line; `None`: no time can be given.
+    /// When a call with these stands would be admitted behind all in line, and not later; `None`: no time can be given.
     ///
-    /// The lines' forecasts must be up to date.
+    /// It is exact if the lines' forecasts are up to date.
     pub(super) fn ready_behind(&self, stands: &[Stand], now: u64) -> Option<u64> {
         stands.iter().try_fold(now, |latest, stand| {
-            let end = self.lines.get(&stand.line).and_then(|line| line.end.as_ref());
-            let ready_at = match end {
-                Some(end) => end.ready_at(now, &stand.demand)?,
+            let ready_at = match self.lines.get(&stand.line) {
+                Some(line) => line.end.as_ref()?.ready_at(now, &stand.demand)?,
                 None => stand.limit.budgets.ready_at(stand.line.place, now, &stand.demand)?,
             };
             Some(latest.max(ready_at))
@@ -42,7 +42,7 @@ impl Room {
 
     /// Works out anew what is not up to date, and gives the lines that somebody has been turned away from.
     fn foresee(&mut self, lines: &[LineId], now: u64, later: &mut Afterwards) -> Vec<LineId> {
-        let outdated = |id: &LineId| self.lines.get(id).is_some_and(|line| line.end.is_none());
+        let outdated = |id: &LineId| self.lines.get(id).is_some_and(|line| !line.is_up_to_date());
         if !lines.iter().any(outdated) {
             return Vec::new();
         }
@@ -83,7 +83,7 @@ impl Room {
     fn foresee_ticket(&mut self, number: Number, now: u64) -> Option<(Number, RateLimited)> {
         let ticket = self.tickets.get(&number)?;
         let forecast = self.ready_behind(ticket.stands(), now);
-        if let Some(reason) = ticket.waits_in_vain(forecast) {
+        if let Some(reason) = ticket.waits_in_vain(forecast, now) {
             return Some((number, ticket.denial(reason, forecast, now)?));
         }
         let ticket = self.tickets.get_mut(&number)?;

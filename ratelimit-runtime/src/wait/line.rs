@@ -33,6 +33,8 @@ pub(super) struct Forecast {
     latest: u64,
     /// Somebody in line cannot be admitted before something changes, nor can those behind.
     blocked: bool,
+    /// What has happened since can only have brought all admissions nearer.
+    sooner: bool,
 }
 
 impl LineId {
@@ -65,6 +67,21 @@ impl Line {
         self.end = Some(Forecast::of(&self.limit, self.place, now));
     }
 
+    /// What was foreseen is exact.
+    pub(super) fn is_up_to_date(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| !end.sooner)
+    }
+
+    /// What was foreseen can only come sooner. Says whether that is new.
+    pub(super) fn hasten(&mut self) -> bool {
+        self.end.as_mut().is_some_and(|end| !std::mem::replace(&mut end.sooner, true))
+    }
+
+    /// What was foreseen holds no more. Says whether that is new.
+    pub(super) fn upset(&mut self) -> bool {
+        self.end.take().is_some()
+    }
+
     /// Opens the budget to everybody again.
     pub(super) fn close(&self, now: u64) {
         self.limit.budgets.close_line(self.place, now);
@@ -74,7 +91,7 @@ impl Line {
 impl Forecast {
     fn of(limit: &Limit, place: Place, now: u64) -> Self {
         let (rules, state) = limit.budgets.copy(place, now);
-        Self { rules, state, latest: 0, blocked: false }
+        Self { rules, state, latest: 0, blocked: false, sooner: false }
     }
 
     /// When a call would be admitted behind all in line, and not before `now`.

@@ -23,6 +23,8 @@ use crate::{
 pub(super) struct Room {
     pub(super) lines: HashMap<LineId, Line>,
     pub(super) tickets: HashMap<Number, Ticket>,
+    /// The lines of a ticket that comes, for which their budgets stay barred even if the lines end meanwhile.
+    pub(super) coming: Vec<LineId>,
     next_number: u64,
 }
 
@@ -100,7 +102,9 @@ impl Room {
             }
         }
         (ticket.forecast, ticket.ready_at) = (forecast, forecast);
+        let lines = ticket.lines();
         self.tickets.insert(number, ticket);
+        self.mark_alike(&lines);
         number
     }
 
@@ -165,19 +169,18 @@ impl Room {
     fn admit(&mut self, number: Number, now: u64, later: &mut Afterwards) {
         let Some(ticket) = self.tickets.get(&number) else { return };
         let foreseen = ticket.forecast;
-        let mut otherwise = Vec::new();
+        let (mut earlier, mut later_than_foreseen) = (Vec::new(), Vec::new());
         for stand in ticket.stands() {
             let Some(line) = self.lines.get_mut(&stand.line) else { continue };
-            let as_foreseen = match (&line.end, foreseen, ticket.charged_at(stand.line)) {
-                (Some(end), Some(foreseen), Some(at)) => end.counts_alike(foreseen, at),
-                _ => false,
-            };
             line.queue.pop_front();
-            if !as_foreseen {
-                otherwise.push(stand.line);
+            match (&line.end, foreseen, ticket.charged_at(stand.line)) {
+                (Some(end), Some(foreseen), Some(at)) if end.counts_alike(foreseen, at) => {}
+                (_, Some(foreseen), Some(at)) if at < foreseen => earlier.push(stand.line),
+                _ => later_than_foreseen.push(stand.line),
             }
         }
-        self.upset(&otherwise);
+        self.hasten(&earlier);
+        self.upset(&later_than_foreseen);
         self.close(number, Ok(()), now, later);
     }
 
@@ -205,15 +208,33 @@ impl Room {
 
     /// What was foreseen for these lines holds no more, nor for those that hang together with them by common tickets.
     pub(super) fn upset(&mut self, lines: &[LineId]) {
+        self.mark(lines, Line::upset);
+    }
+
+    /// What was foreseen for these lines, and for those that hang together with them, can only come sooner.
+    pub(super) fn hasten(&mut self, lines: &[LineId]) {
+        self.mark(lines, Line::hasten);
+    }
+
+    /// Lines that hang together are marked together, so that who finds one marked need not look at the others.
+    fn mark(&mut self, lines: &[LineId], mark: impl Fn(&mut Line) -> bool) {
         let mut lines = lines.to_vec();
         while let Some(id) = lines.pop() {
             let Some(line) = self.lines.get_mut(&id) else { continue };
-            // Lines that hang together are marked together.
-            if line.end.take().is_none() {
-                continue;
+            if mark(line) {
+                let tickets = line.queue.iter().filter_map(|number| self.tickets.get(number));
+                lines.extend(tickets.filter(|ticket| ticket.stands().len() > 1).flat_map(Ticket::lines));
             }
-            let tickets = line.queue.iter().filter_map(|number| self.tickets.get(number));
-            lines.extend(tickets.filter(|ticket| ticket.stands().len() > 1).flat_map(Ticket::lines));
+        }
+    }
+
+    /// These lines hang together from now on.
+    fn mark_alike(&mut self, lines: &[LineId]) {
+        let of = |id: &LineId| self.lines.get(id);
+        if lines.iter().filter_map(of).any(|line| line.end.is_none()) {
+            self.upset(lines);
+        } else if lines.iter().filter_map(of).any(|line| !line.is_up_to_date()) {
+            self.hasten(lines);
         }
     }
 
@@ -227,7 +248,9 @@ impl Room {
     /// Opens a budget to everybody again, and gives the line that was there.
     pub(super) fn dissolve(&mut self, id: LineId, now: u64) -> Option<Line> {
         let line = self.lines.remove(&id)?;
-        line.close(now);
+        if !self.coming.contains(&id) {
+            line.close(now);
+        }
         shrink(&mut self.lines);
         Some(line)
     }

@@ -106,14 +106,15 @@ impl Ticket {
     }
 
     /// Why it is of no use to wait until the forecast, if it is not.
-    pub(super) fn waits_in_vain(&self, forecast: Option<u64>) -> Option<Reason> {
+    pub(super) fn waits_in_vain(&self, forecast: Option<u64>, now: u64) -> Option<Reason> {
         if self.surely {
             return None;
         }
         if self.stands.iter().any(Stand::can_never_be_admitted) {
             return Some(Reason::CostExceedsCapacity);
         }
-        let in_time = self.deadline.is_none_or(|deadline| forecast.is_some_and(|at| at <= deadline));
+        // What is due now is not late because its alarm is.
+        let in_time = self.deadline.is_none_or(|deadline| forecast.is_some_and(|at| at <= deadline.max(now)));
         (!in_time).then_some(Reason::WaitTooLong)
     }
 

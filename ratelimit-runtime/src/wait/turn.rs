@@ -6,7 +6,7 @@ use super::{
     Terms,
     line::LineId,
     room::{Afterwards, Room},
-    ticket::{Number, Ticket},
+    ticket::{Number, Stand, Ticket},
 };
 use crate::{
     claim::{Claim, Role},
@@ -26,6 +26,13 @@ pub(super) enum Standing {
     },
 }
 
+/// What is decided about a call that comes.
+enum Decision {
+    Charged,
+    TurnedAway(RateLimited),
+    Waits { forecast: Option<u64> },
+}
+
 impl Room {
     /// A call comes that was not admitted at once: it is admitted after all, turned away, or stands in line.
     pub(super) fn join(
@@ -38,29 +45,60 @@ impl Room {
         later: &mut Afterwards,
     ) -> Standing {
         let mut ticket = Ticket::new(claims, terms.surely, terms.deadline(now), now);
-        if self.charge_at_once(&mut ticket, now, later) {
-            ticket.hand_over(claims);
-            return Standing::Admitted;
+        self.coming = ticket.lines();
+        let decision = self.receive(&mut ticket, terms, now, later);
+        self.coming.clear();
+        match decision {
+            Decision::Charged => {
+                self.open_to_all(&ticket, now);
+                ticket.hand_over(claims);
+                Standing::Admitted
+            }
+            Decision::TurnedAway(limited) => {
+                self.open_to_all(&ticket, now);
+                Standing::Denied(limited)
+            }
+            Decision::Waits { forecast } => {
+                ticket.stands().iter().for_each(|stand| stand.limit.counters.waited());
+                ticket.waker = waker.take();
+                let number = self.stand_in_line(ticket, forecast, with_bell, now);
+                self.wait(number, now, later)
+            }
+        }
+    }
+
+    fn receive(&mut self, ticket: &mut Ticket, terms: &Terms, now: u64, later: &mut Afterwards) -> Decision {
+        let lines = ticket.lines();
+        self.advance(lines.clone(), now, later);
+        if self.charge_at_once(ticket, now) {
+            return Decision::Charged;
         }
         let forecast = self.ready_behind(ticket.stands(), now);
-        if let Some(limited) = self.turn_away(&ticket, forecast, terms, now) {
-            self.open_to_all(&ticket, now);
-            return Standing::Denied(limited);
+        if ticket.waits_in_vain(forecast, now).is_none() && self.full_line_of(ticket, terms).is_none() {
+            return Decision::Waits { forecast };
         }
-        ticket.stands().iter().for_each(|stand| stand.limit.counters.waited());
-        ticket.waker = waker.take();
-        let number = self.stand_in_line(ticket, forecast, with_bell, now);
-        self.wait(number, now, later)
+        // It is turned away only by what is exact, and with those gone who wait in vain themselves.
+        self.settle(lines, now, later);
+        if self.charge_at_once(ticket, now) {
+            return Decision::Charged;
+        }
+        let forecast = self.ready_behind(ticket.stands(), now);
+        match self.turn_away(ticket, forecast, terms, now) {
+            Some(limited) => Decision::TurnedAway(limited),
+            None => Decision::Waits { forecast },
+        }
     }
 
     /// A call comes that does not wait: it is charged if nobody is in line before it and there is room.
     pub(super) fn charge(&mut self, claims: &mut [Claim<'_>], now: u64, later: &mut Afterwards) -> bool {
         let mut ticket = Ticket::new(claims, false, None, now);
-        let charged = self.charge_at_once(&mut ticket, now, later);
+        self.coming = ticket.lines();
+        self.advance(ticket.lines(), now, later);
+        let charged = self.charge_at_once(&mut ticket, now);
+        self.coming.clear();
+        self.open_to_all(&ticket, now);
         if charged {
             ticket.hand_over(claims);
-        } else {
-            self.open_to_all(&ticket, now);
         }
         charged
     }
@@ -68,15 +106,9 @@ impl Room {
     /// Charges a ticket that does not stand in line, unless others do.
     ///
     /// Since its lines were opened nobody else is charged, so what it finds now holds until it stands in them.
-    fn charge_at_once(&mut self, ticket: &mut Ticket, now: u64, later: &mut Afterwards) -> bool {
-        let lines = ticket.lines();
-        self.settle(lines.clone(), now, later);
-        let nobody_waits = lines.iter().all(|id| !self.lines.contains_key(id));
-        let charged = nobody_waits && ticket.charge(now).is_ok();
-        if charged {
-            self.open_to_all(ticket, now);
-        }
-        charged
+    fn charge_at_once(&self, ticket: &mut Ticket, now: u64) -> bool {
+        let nobody_waits = ticket.stands().iter().all(|stand| !self.lines.contains_key(&stand.line));
+        nobody_waits && ticket.charge(now).is_ok()
     }
 
     fn turn_away(
@@ -86,13 +118,16 @@ impl Room {
         terms: &Terms,
         now: u64,
     ) -> Option<RateLimited> {
-        if let Some(reason) = ticket.waits_in_vain(forecast) {
+        if let Some(reason) = ticket.waits_in_vain(forecast, now) {
             return ticket.denial(reason, forecast, now);
         }
-        let is_full =
-            |id: &LineId| self.lines.get(id).map_or(0, |line| line.queue.len()) >= terms.max_waiters;
-        let full = ticket.stands().iter().find(|stand| is_full(&stand.line))?;
+        let full = self.full_line_of(ticket, terms)?;
         Some(full.denial(Reason::QueueFull, forecast, now))
+    }
+
+    fn full_line_of<'t>(&self, ticket: &'t Ticket, terms: &Terms) -> Option<&'t Stand> {
+        let length = |id: &LineId| self.lines.get(id).map_or(0, |line| line.queue.len());
+        ticket.stands().iter().find(|stand| length(&stand.line) >= terms.max_waiters)
     }
 
     /// The call looks whether its turn has come.
@@ -174,7 +209,7 @@ impl Room {
         for id in &lines {
             self.leave_line(*id, number, now);
         }
-        self.upset(&lines);
+        self.hasten(&lines);
         self.advance(lines, now, later);
     }
 

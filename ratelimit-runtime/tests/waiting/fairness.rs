@@ -87,6 +87,21 @@ fn ten_thousand_leave_a_line_quickly_from_either_end() {
 }
 
 #[test]
+fn many_come_and_go_quickly_in_a_line_of_ten_thousand() {
+    let started = Instant::now();
+    let (limiter, _) = with_long_line();
+    for bound in [None, Some(Duration::from_secs(1_000_000))] {
+        let join = || Task::waiting(limiter.acquire_n(1, bound));
+        let mut line: Vec<_> = (0..10_000).map(|_| join()).collect();
+        for number in 0..10_000 {
+            drop(line.swap_remove(number * 7919 % line.len()));
+            line.push(join());
+        }
+    }
+    assert!(started.elapsed() < QUICK, "{:?}", started.elapsed());
+}
+
+#[test]
 fn ten_thousand_are_served_at_once_quickly() {
     let started = Instant::now();
     let (limiter, _) = with_long_line();

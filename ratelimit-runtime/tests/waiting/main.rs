@@ -1,5 +1,6 @@
 //! Calls that wait for their permit: what the waiting promises, a subject a file.
 
+mod any_clock;
 mod blocking;
 mod bounds;
 mod cancel;

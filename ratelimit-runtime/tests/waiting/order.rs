@@ -1,8 +1,15 @@
 //! First come, first served.
 
-use std::{future::Future, sync::Arc, task::Context};
+use std::{
+    future::Future,
+    sync::Arc,
+    task::{Context, Waker},
+    time::Duration,
+};
 
-use crate::support::{Count, IN_USE, LONG, NANOSECOND, Task, just_before, limiter, next_in, used_up};
+use ratelimit_runtime::{Clock, Limiter, ManualClock};
+
+use crate::support::{Count, IN_USE, LONG, NANOSECOND, Task, just_before, limiter, next_in, spec, used_up};
 
 #[test]
 fn a_call_with_room_does_not_wait() {
@@ -164,4 +171,32 @@ fn the_waker_of_the_last_poll_is_the_one_that_is_called() {
     assert!(call.as_mut().poll(&mut Context::from_waker(&last.clone().into())).is_pending());
     clock.advance(LONG);
     assert_eq!((before.get(), last.get()), (0, 1));
+}
+
+/// A clock that says it wakes, and does not.
+struct Silent(ManualClock);
+
+impl Clock for Silent {
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn wake_at(&self, _: Duration, _: &Waker) -> bool {
+        true
+    }
+}
+
+#[test]
+fn who_stands_behind_one_that_it_lets_in_is_not_overtaken() {
+    let clock = ManualClock::new();
+    let limiter = Limiter::with_clock(spec(1), Silent(clock.clone())).unwrap();
+    limiter.try_acquire().unwrap();
+    let mut first = Task::waiting(limiter.acquire());
+    clock.advance(LONG);
+    // It finds the first one ready, and so ends the line in which it was going to stand.
+    let mut second = Task::waiting(limiter.acquire());
+    first.admitted();
+    clock.advance(LONG);
+    assert!(limiter.try_acquire().is_err());
+    second.admitted();
 }

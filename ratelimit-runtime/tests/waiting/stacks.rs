@@ -210,3 +210,29 @@ fn a_cost_of_0_beside_others_waits_for_nobody() {
     assert!(!waits.is_pending());
     assert_eq!((A.used(), B.used()), (1, 1));
 }
+
+#[test]
+fn calls_that_are_turned_away_bar_nothing_for_others_meanwhile() {
+    limits! { FULL: 1, "turned_away.full"; FREE: 1_000_000, "turned_away.free"; }
+    #[rate_limit(limiter = FULL, wait, max_waiters = 0)]
+    #[rate_limit(limiter = FREE)]
+    fn turned_away() -> Result<(), RateLimited> {
+        Ok(())
+    }
+
+    FULL.try_acquire().unwrap();
+    let over = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while over.load(SeqCst) == 0 {
+                    assert_eq!(turned_away().unwrap_err().reason(), Reason::QueueFull);
+                }
+            });
+        }
+        let denied = (0..200_000).filter(|_| FREE.try_acquire().is_err()).count();
+        over.store(1, SeqCst);
+        assert_eq!(denied, 0);
+    });
+    assert_eq!(FREE.used(), 200_000);
+}

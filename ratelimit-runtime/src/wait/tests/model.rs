@@ -102,7 +102,7 @@ impl<const N: usize> Model<N> {
                 call.id != last
                     && (self.can_never_be_admitted(call)
                         || call.deadline.is_some_and(|deadline| {
-                            times.iter().all(|(id, at)| *id != call.id || *at > deadline)
+                            times.iter().all(|(id, at)| *id != call.id || *at > deadline.max(now))
                         }))
             });
             let Some(late) = late else {

@@ -167,7 +167,7 @@ impl<const N: usize> Run<'_, N> {
             },
             Poll::Pending => {
                 let Outlook::At(at) = outlook else { panic!("waits, and can never be admitted") };
-                assert!(at > self.now, "waits, and could be admitted");
+                // That nobody waits who could be admitted is compared when the world is settled.
                 assert!(call.deadline.is_none_or(|deadline| at <= deadline), "waits in vain");
                 assert!(waits_at.iter().all(|number| self.model.queue_at(*number) < MAX_WAITERS));
                 self.model.calls.push(call);
