@@ -38,6 +38,14 @@ impl Demand {
         self.cost == 1 && self.max.is_none() && self.share >= 1.0
     }
 
+    /// The limit as it is in force for this call.
+    pub(crate) fn spec(&self, spec: &LimitSpec) -> LimitSpec {
+        match self.max {
+            Some(max) if spec.max() == u32::MAX => spec.with_max(max),
+            _ => *spec,
+        }
+    }
+
     /// The most permits that may be in use once this call is charged.
     pub(crate) fn capacity(&self, spec: &LimitSpec) -> u32 {
         // A declared `max` of `u32::MAX` says "each call brings its own"; any other was set since, and wins.
@@ -177,7 +185,11 @@ impl Budget {
 
     fn refusal(&self, rules: &Rules, now: u64, demand: &Demand, cause: Cause) -> Refusal {
         let used = rules.plan.used(&self.state, now);
-        Refusal { cause, spec: rules.spec, remaining: demand.capacity(&rules.spec).saturating_sub(used) }
+        Refusal {
+            cause,
+            spec: demand.spec(&rules.spec),
+            remaining: demand.capacity(&rules.spec).saturating_sub(used),
+        }
     }
 
     /// What may be taken without asking; nothing while callers wait in line.

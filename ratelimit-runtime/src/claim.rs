@@ -243,7 +243,7 @@ impl Outlook {
             let remaining = capacity.saturating_sub(rules.plan.used(state, now_there));
             // A clock that lags behind what the budget has seen waits no longer than it takes to be admitted.
             let ready_at = ready_at.map(|at| if at <= now_there { now } else { at });
-            Self { refusal: Refusal { cause, spec: rules.spec, remaining }, ready_at, now }
+            Self { refusal: Refusal { cause, spec: demand.spec(&rules.spec), remaining }, ready_at, now }
         });
         // A cost of 0 passes those in line.
         if demand.cost > 0

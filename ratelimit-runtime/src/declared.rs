@@ -6,7 +6,12 @@ use once_cell::sync::OnceCell;
 use ratelimit_spec::{LimitSpec, Mode};
 
 use crate::{
-    clock::TimeSource, denied::Name, keyed::KeyedLimiter, limit::Limit, limiter::Limiter, path::name_of,
+    clock::TimeSource,
+    denied::Name,
+    keyed::KeyedLimiter,
+    limit::Limit,
+    limiter::Limiter,
+    path::{is_in_generated_item, name_of},
 };
 
 /// A declaration, and the limiter once it is made. `L` is [`Limiter`] or [`KeyedLimiter`].
@@ -100,6 +105,7 @@ pub(crate) trait Declaration: Sync {
     fn limit(&'static self) -> &'static Arc<Limit>;
     fn file(&self) -> &'static str;
     fn line(&self) -> u32;
+    fn is_in_copied_code(&self) -> bool;
 }
 
 macro_rules! declaration_of {
@@ -126,6 +132,10 @@ macro_rules! declaration_of {
 
             fn line(&self) -> u32 {
                 self.line
+            }
+
+            fn is_in_copied_code(&self) -> bool {
+                is_in_generated_item((self.path)())
             }
         }
     };

@@ -68,7 +68,7 @@ impl RateLimited {
         self.retry_after
     }
 
-    /// The limit as it was in force.
+    /// The limit as it was in force, with the call's own `max` where each call brings one.
     #[must_use]
     pub fn limit(&self) -> &LimitSpec {
         &self.limit
@@ -93,7 +93,10 @@ impl fmt::Display for RateLimited {
         match self.reason {
             Reason::Exceeded => write!(f, "rate limit `{name}` ({limit}) exceeded")?,
             Reason::CostExceedsCapacity => {
-                return write!(f, "the call costs more than rate limit `{name}` ({limit}) can ever admit");
+                return write!(
+                    f,
+                    "the call asks for more than it may ever use of rate limit `{name}` ({limit})"
+                );
             }
             Reason::WaitTooLong => {
                 write!(f, "rate limit `{name}` ({limit}) would not admit the call in time")?;
@@ -104,13 +107,20 @@ impl fmt::Display for RateLimited {
             }
         }
         match self.retry_after {
-            Some(retry_after) => write!(f, "; retry in {retry_after:?}"),
+            Some(retry_after) => write!(f, "; retry in {:?}", readable(retry_after)),
             None => Ok(()),
         }
     }
 }
 
 impl Error for RateLimited {}
+
+/// Rounded up to a thousandth of the second, or of the millisecond, that it has at least.
+fn readable(duration: Duration) -> Duration {
+    let step = if duration >= Duration::from_secs(1) { 1_000_000 } else { 1_000 };
+    let nanos = duration.subsec_nanos().next_multiple_of(step);
+    Duration::from_secs(duration.as_secs()).saturating_add(Duration::from_nanos(nanos.into()))
+}
 
 /// The name of a limit, shared by all denials that carry it.
 #[derive(Clone, Debug)]

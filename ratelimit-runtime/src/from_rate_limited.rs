@@ -29,8 +29,8 @@ use crate::denied::RateLimited;
     label = "this type cannot carry a denial",
     note = "return `Result<_, E>` with `E: From<RateLimited>`",
     note = "or add `fallback = |limited| ...` to say what a denied call returns",
-    note = "or add `wait`, so that the call waits for its turn instead",
-    note = "for `-> impl IntoResponse`, return `axum::response::Response` or a `Result` (feature `axum`)"
+    note = "or add `wait`, so that the call waits for its turn instead (without a bound, and with a `max` that is a literal or `const {{ .. }}`)",
+    note = "for `-> impl IntoResponse`, return `axum::response::Response` or a `Result`, and enable the feature `axum`"
 )]
 pub trait FromRateLimited {
     /// The value that a denied call returns.

@@ -11,6 +11,13 @@ pub(crate) fn name_of(marker: &str, nth: u32) -> String {
     if nth > 1 { format!("{path}#{nth}") } else { path }
 }
 
+/// Whether the marker is inside an item that no user has named: `shop::__check_create::create::marker`.
+///
+/// Attributes that check a function compile a copy of it in such an item, with all of its own attributes.
+pub(crate) fn is_in_generated_item(marker: &str) -> bool {
+    marker.rsplit("::").skip(1).any(|segment| segment.starts_with("__"))
+}
+
 /// `shop::Orders::create` of `shop::admin::<impl shop::Orders>::create`, an `impl` in another module than its type.
 fn at_its_type(path: &str) -> String {
     const IMPL: &str = "<impl ";
@@ -52,7 +59,7 @@ fn without_parameters(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::name_of;
+    use super::{is_in_generated_item, name_of};
 
     #[test]
     fn names_a_function_by_its_path_and_a_method_by_its_type() {
@@ -79,6 +86,14 @@ mod tests {
             name_of("shop::x::<impl shop::Of<fn(u8) -> u8>>::get::marker", 1),
             "shop::Of<fn(u8) -> u8>::get"
         );
+    }
+
+    #[test]
+    fn tells_a_copy_in_generated_code_by_its_path() {
+        assert!(is_in_generated_item(
+            "shop::__axum_macros_check_create::create::{{closure}}::__rate_limit_path"
+        ));
+        assert!(!is_in_generated_item("shop::create::{{closure}}::__rate_limit_path"));
     }
 
     #[test]

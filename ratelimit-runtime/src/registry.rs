@@ -21,6 +21,17 @@ pub struct Registered {
 inventory::collect!(Registered);
 
 impl Registered {
+    /// A copy that another attribute has made of a limited function, to check it: nobody calls it, and nobody means it.
+    fn is_copy(&self) -> bool {
+        let Self { declaration } = self;
+        let is_original = |other: &Self| {
+            let other = other.declaration;
+            !other.is_in_copied_code()
+                && (other.file(), other.line()) == (declaration.file(), declaration.line())
+        };
+        declaration.is_in_copied_code() && inventory::iter::<Registered>().any(is_original)
+    }
+
     /// A limit with one budget.
     #[must_use]
     pub const fn unkeyed(declared: &'static Declared<Limiter>) -> Self {
@@ -53,7 +64,8 @@ impl Registered {
 /// # }
 /// ```
 pub fn limits() -> impl Iterator<Item = LimitHandle> {
-    let mut handles: Vec<_> = inventory::iter::<Registered>().map(LimitHandle::of).collect();
+    let mut handles: Vec<_> =
+        inventory::iter::<Registered>().filter(|limit| !limit.is_copy()).map(LimitHandle::of).collect();
     handles
         .sort_by(|one, other| (one.name(), one.file, one.line).cmp(&(other.name(), other.file, other.line)));
     handles.into_iter()

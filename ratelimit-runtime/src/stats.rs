@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Calls admitted by this limit and by those stacked with it.
+    /// Calls admitted by this limit and by those stacked with it, those in `shadow_denied` not among them.
     pub allowed: u64,
     /// Calls denied because of this limit.
     pub denied: u64,
-    /// Calls that it would have denied were it not in [`Mode::Shadow`](crate::Mode::Shadow).
+    /// Calls admitted that it would have denied were it not in [`Mode::Shadow`](crate::Mode::Shadow).
     pub shadow_denied: u64,
     /// Calls that stood in line for it, whatever came of them.
     pub waited: u64,

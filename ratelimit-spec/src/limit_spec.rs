@@ -39,6 +39,12 @@ impl LimitSpec {
         Self { max, window, algorithm: Algorithm::SlidingWindow, buckets: None, burst: None, initial: None }
     }
 
+    /// The same limit with another `max`.
+    #[must_use]
+    pub const fn with_max(self, max: u32) -> Self {
+        Self { max, ..self }
+    }
+
     /// Counts by `algorithm`.
     #[must_use]
     pub const fn with_algorithm(self, algorithm: Algorithm) -> Self {

@@ -204,7 +204,7 @@ impl Stand {
         self.limit.counters.denied();
         let (limit, remaining) = self.limit.budgets.look(&self.key, now, |rules, state, now| {
             let used = rules.plan.used(state, now);
-            (rules.spec, self.demand.capacity(&rules.spec).saturating_sub(used))
+            (self.demand.spec(&rules.spec), self.demand.capacity(&rules.spec).saturating_sub(used))
         });
         let retry_after = match reason {
             Reason::CostExceedsCapacity => None,
