@@ -9,7 +9,7 @@
 //!     let __ask = ::ratelimit_runtime::__private::Ask::of(__key);
 //!     let __claim = {
 //!         static __RATE_LIMIT: ::ratelimit_runtime::__private::Declared<..> = ..;
-//!         ::ratelimit_runtime::__private::claim(&__RATE_LIMIT, __ask)
+//!         ::ratelimit_runtime::__private::claim_by_key(&__RATE_LIMIT, __ask)
 //!     };
 //!     if let ::core::result::Result::Err(__limited) = ::ratelimit_runtime::__private::check([__claim]) {
 //!         return ::ratelimit_runtime::FromRateLimited::from_rate_limited(__limited);
@@ -90,14 +90,16 @@ fn claims(limits: &[Limit], runtime: &Runtime) -> TokenStream {
         let ask = numbered("ask", index, limits.len());
         let claim = numbered("claim", index, limits.len());
         statements.extend(ask::statements(&ask, &limit.ask, runtime));
+        let join = if limit.ask.key.is_some() { "claim_by_key" } else { "claim" };
         statements.extend(match &limit.source {
-            Source::Shared(limiter) => shared_claim(&claim, limiter, &ask, limit.ask.key.is_some(), runtime),
+            Source::Shared(limiter) => shared_claim(&claim, limiter, &ask, join, runtime),
             Source::Own(declaration) => {
                 let items = declared::items(declaration, runtime);
+                let join = Ident::new(join, Span::mixed_site());
                 quote_spanned! {Span::mixed_site()=>
                     let #claim = {
                         #items
-                        #runtime::__private::claim(&__RATE_LIMIT, #ask)
+                        #runtime::__private::#join(&__RATE_LIMIT, #ask)
                     };
                 }
             }
@@ -106,19 +108,18 @@ fn claims(limits: &[Limit], runtime: &Runtime) -> TokenStream {
     statements
 }
 
-/// `let claim = claim::<_, Key>(&LIMITER, ask);`. The type says whether there is a key: left to itself, the compiler would
-/// take it from the limiter, and call the key wrong.
+/// `let claim = claim(&LIMITER, ask);`, with its errors on the limiter.
 fn shared_claim(
     claim: &Ident,
     limiter: &ExprPath,
     ask: &Ident,
-    keyed: bool,
+    join: &str,
     runtime: &Runtime,
 ) -> TokenStream {
     let (first, last) = ends(limiter);
     let runtime = runtime.at(first);
-    let key = Ident::new(if keyed { "Key" } else { "NoKey" }, first);
-    let mut value = quote_spanned!(first=> #runtime::__private::claim::<_, #runtime::__private::#key>);
+    let join = Ident::new(join, first);
+    let mut value = quote_spanned!(first=> #runtime::__private::#join);
     value.extend(quote_spanned!(last=> (&#limiter, #ask)));
     quote_spanned!(Span::mixed_site()=> let #claim = #value;)
 }

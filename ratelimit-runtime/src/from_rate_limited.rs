@@ -30,6 +30,7 @@ use crate::denied::RateLimited;
     note = "return `Result<_, E>` with `E: From<RateLimited>`",
     note = "or add `fallback = |limited| ...` to say what a denied call returns",
     note = "or add `wait`, so that the call waits for its turn instead (without a bound, and with a `max` that is a literal or `const {{ .. }}`)",
+    note = "for `-> impl Future`, make the function an `async fn`",
     note = "for `-> impl IntoResponse`, return `axum::response::Response` or a `Result`, and enable the feature `axum`"
 )]
 pub trait FromRateLimited {

@@ -89,6 +89,7 @@ pub use text::{DisplayKey, display};
     label = "not a `RateLimitKey`",
     note = "for a type of your own, write `#[derive(RateLimitKey)]` on it",
     note = "for anything that is `Display`, write `display(&value)`",
+    note = "for `uuid::Uuid`, enable the feature `uuid` of `ratelimit-runtime`",
     note = "floats are no keys: use an integer (cents, milliseconds), or `display(&value)`"
 )]
 pub trait RateLimitKey {

@@ -210,8 +210,8 @@ impl KeyedLimiter {
 
     /// Puts another limit in force at once, and keeps what has been used.
     ///
-    /// Raising `max` never causes a denial; lowering it below what is used denies until that has aged. Those in line are
-    /// decided anew.
+    /// Raising `max` never causes a denial; lowering it below what is used denies until that has aged. What is older than a
+    /// shorter window is forgotten, and a longer one set later does not bring it back. Those in line are decided anew.
     ///
     /// # Errors
     ///

@@ -87,19 +87,29 @@ impl<K> Ask<K> {
     }
 }
 
-/// A limiter that a call with such a key, or without one, can ask.
+/// A limiter for calls without a key. A trait apart from [`Keyed`], so that each has a message that is true.
 #[diagnostic::on_unimplemented(
-    message = "this limiter and this call do not agree about a `key`",
-    label = "asked with a key it does not take, or without the key it needs",
-    note = "a limiter made by `limiter!(keyed, ...)` needs `key = ...` on the attribute",
-    note = "one made without `keyed` takes no `key`"
+    message = "this limiter has a budget for each key, and the call has no `key`",
+    label = "needs a key",
+    note = "write `key = ...` beside `limiter`, or make the limiter a `LazyLimiter` by `limiter!` without `keyed`"
 )]
-pub trait Takes<K> {
+pub trait Unkeyed {
     /// Joins the limiter and what is asked of it.
-    fn claim(&'static self, ask: Ask<K>) -> Claim<'static>;
+    fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static>;
 }
 
-impl Takes<NoKey> for Limiter {
+/// A limiter for calls with a key.
+#[diagnostic::on_unimplemented(
+    message = "this limiter has one budget for all calls, and takes no `key`",
+    label = "takes no key",
+    note = "leave `key` out, or make the limiter a `LazyKeyedLimiter` by `limiter!(keyed, ...)`"
+)]
+pub trait Keyed {
+    /// Joins the limiter and what is asked of it.
+    fn claim(&'static self, ask: Ask<Key>) -> Claim<'static>;
+}
+
+impl Unkeyed for Limiter {
     fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
         match ask.demand {
             Some((NoKey, demand)) => Claim::new(self.limit(), Key::NONE, demand),
@@ -108,7 +118,7 @@ impl Takes<NoKey> for Limiter {
     }
 }
 
-impl Takes<Key> for KeyedLimiter {
+impl Keyed for KeyedLimiter {
     fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
         match ask.demand {
             Some((key, demand)) => Claim::new(self.limit(), key, demand),
@@ -117,33 +127,39 @@ impl Takes<Key> for KeyedLimiter {
     }
 }
 
-impl Takes<NoKey> for Declared<Limiter> {
+impl Unkeyed for Declared<Limiter> {
     fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
         self.limiter().claim(ask)
     }
 }
 
-impl Takes<Key> for Declared<KeyedLimiter> {
+impl Keyed for Declared<KeyedLimiter> {
     fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
         self.limiter().claim(ask)
     }
 }
 
-impl Takes<NoKey> for LazyLimiter {
+impl Unkeyed for LazyLimiter {
     fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
         (**self).claim(ask)
     }
 }
 
-impl Takes<Key> for LazyKeyedLimiter {
+impl Keyed for LazyKeyedLimiter {
     fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
         (**self).claim(ask)
     }
 }
 
-/// Joins a limiter and what is asked of it.
+/// Joins a limiter and what a call without a key asks of it.
 #[must_use]
-pub fn claim<S: Takes<K> + ?Sized, K>(source: &'static S, ask: Ask<K>) -> Claim<'static> {
+pub fn claim<S: Unkeyed + ?Sized>(source: &'static S, ask: Ask<NoKey>) -> Claim<'static> {
+    source.claim(ask)
+}
+
+/// Joins a limiter and what a call with a key asks of it.
+#[must_use]
+pub fn claim_by_key<S: Keyed + ?Sized>(source: &'static S, ask: Ask<Key>) -> Claim<'static> {
     source.claim(ask)
 }
 

@@ -150,8 +150,10 @@ impl LimitHandle {
         self.limit.spec()
     }
 
-    /// Puts another limit in force at once, and keeps what has been used. A `max` other than `u32::MAX` wins over one that
-    /// each call brings.
+    /// Puts another limit in force at once, and keeps what has been used, as far as it lies in the new window: what is
+    /// older than a shorter one is forgotten, and a longer one set later does not bring it back.
+    ///
+    /// A `max` other than `u32::MAX` wins over one that each call brings.
     ///
     /// # Errors
     ///

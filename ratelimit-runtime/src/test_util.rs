@@ -35,9 +35,24 @@ use crate::{clock::TimeSource, sync::unpoisoned};
 /// Gives the calls of this thread fresh budgets for every declared limit, and a clock of their own, until the returned
 /// value is dropped.
 ///
-/// It holds for the calls of this thread and for the tasks that are polled on it; tests on other threads are not
-/// touched. [`Isolation::handle`] takes it along to other threads. The clock stands still until it is
+/// It holds for the calls of this thread and for the tasks that are polled on it, which are all tasks of `#[tokio::test]`
+/// as it is by default; tests on other threads are not touched. The clock stands still until it is
 /// [advanced](Isolation::advance). Under tokio's paused clock it moves with that as well.
+///
+/// [`Isolation::handle`] takes it along to other threads. Those of a runtime of many take it when they begin:
+///
+/// ```
+/// use ratelimit_runtime::test_util::isolate;
+///
+/// let time = isolate();
+/// let handle = time.handle();
+/// let runtime = tokio::runtime::Builder::new_multi_thread()
+///     .on_thread_start(move || std::mem::forget(handle.clone().enter())) // for as long as the thread lives
+///     .enable_all()
+///     .build()?;
+/// # runtime.block_on(async {});
+/// # Ok::<(), std::io::Error>(())
+/// ```
 ///
 /// What [`limits`](crate::limits) gives on this thread meanwhile are the fresh limits. Limiters that are made by hand are not
 /// declared, and not isolated. The fresh limits are never freed: this is for tests.

@@ -186,3 +186,16 @@ async fn a_denied_handler_answers_whichever_way_it_returns_a_response() {
         assert_eq!(status("fine").await.into_response().status(), expected);
     }
 }
+
+#[cfg(feature = "macros")]
+#[test]
+fn a_policy_tells_of_the_max_that_the_call_brought() {
+    #[ratelimit_runtime::rate_limit(max = max, window = "1m", name = "http.per_call")]
+    fn call(max: u32) -> Result<(), RateLimited> {
+        Ok(())
+    }
+
+    assert!(call(3).is_ok());
+    let response = call(1).unwrap_err().into_response();
+    assert_eq!(header(response.headers(), "ratelimit-policy"), Some(r#""http.per_call";q=1;w=60"#));
+}

@@ -78,6 +78,21 @@ fn a_handle_takes_the_isolation_along_to_another_thread() {
 }
 
 #[test]
+fn a_runtime_of_many_threads_is_isolated_where_its_threads_begin() {
+    let time = exhaust();
+    let handle = time.handle();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .on_thread_start(move || std::mem::forget(handle.clone().enter()))
+        .build()
+        .unwrap();
+    let denied = || runtime.block_on(async { tokio::spawn(async { report().is_err() }).await.unwrap() });
+    assert!(denied());
+    time.advance(MINUTE + SECOND);
+    assert!(!denied());
+}
+
+#[test]
 fn an_isolation_within_another_ends_with_its_own_value() {
     let _outer = exhaust();
     let inner = isolate();

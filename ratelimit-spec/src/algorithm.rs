@@ -7,7 +7,7 @@ use crate::suggest::unknown;
 /// How a limit counts. The default is [`SlidingWindow`](Self::SlidingWindow).
 ///
 /// ```
-/// use ratelimit_spec::Algorithm;
+/// use ratelimit_runtime::Algorithm;
 ///
 /// assert_eq!("token_bucket".parse(), Ok(Algorithm::TokenBucket));
 /// assert_eq!(Algorithm::Gcra.to_string(), "gcra");

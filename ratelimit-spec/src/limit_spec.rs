@@ -15,7 +15,7 @@ use crate::rules;
 ///
 /// ```
 /// use std::time::Duration;
-/// use ratelimit_spec::{Algorithm, LimitSpec};
+/// use ratelimit_runtime::{Algorithm, LimitSpec};
 ///
 /// const LOGIN: LimitSpec = LimitSpec::new(5, Duration::from_secs(60)).with_algorithm(Algorithm::Gcra).with_burst(2);
 /// assert_eq!(LOGIN.validate(), Ok(()));
@@ -117,7 +117,7 @@ impl LimitSpec {
     /// Checks what the attribute checks, except that `max` may be 0: such a limit denies every call.
     ///
     /// # Errors
-    /// The first rule that is broken, of those in [`rules`].
+    /// The first rule that is broken, in the words of the attribute's own message.
     pub const fn validate(&self) -> Result<(), SpecError> {
         if let Err(error) = rules::window(self.window) {
             return Err(error);
@@ -177,7 +177,7 @@ impl LimitSpec {
     /// If [`validate`](Self::validate) finds a broken rule. Where that should not panic, call `validate`.
     ///
     /// ```compile_fail
-    /// # use {ratelimit_spec::LimitSpec, std::time::Duration};
+    /// # use {ratelimit_runtime::LimitSpec, std::time::Duration};
     /// const NEVER: LimitSpec = LimitSpec::new(100, Duration::ZERO).checked();
     /// # let _ = NEVER;
     /// ```

@@ -7,7 +7,7 @@ use crate::suggest::unknown;
 /// What a limit does with a call that is over it. The default is [`Enforce`](Self::Enforce).
 ///
 /// ```
-/// use ratelimit_spec::Mode;
+/// use ratelimit_runtime::Mode;
 ///
 /// assert_eq!("shadow".parse(), Ok(Mode::Shadow));
 /// assert_eq!(Mode::Off.to_string(), "off");

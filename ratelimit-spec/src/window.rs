@@ -9,14 +9,14 @@ use crate::suggest::{quoted, unknown};
 pub(crate) const EXAMPLES: &str = "`\"1s\"`, `\"100ms\"` or `\"1m 30s\"`";
 
 /// The units that messages propose, of the many spellings that humantime reads.
-const UNITS: [&str; 18] = [
+const UNITS: [&str; 22] = [
     "ns", "us", "ms", "s", "sec", "second", "seconds", "m", "min", "minute", "minutes", "h", "hour", "hours",
-    "day", "days", "week", "weeks",
+    "day", "days", "week", "weeks", "month", "months", "year", "years",
 ];
 
 /// Reads a window as the `humantime` crate does: `"1s"`, `"100ms"`, `"1m 30s"`, `"1h"`.
 ///
-/// A year has 365.25 days, and a month 30.44.
+/// A month has 30.44 days, and a year 365.25: neither follows the calendar.
 ///
 /// # Errors
 /// If `text` is no duration, is 0, or is longer than 100 years.

@@ -100,6 +100,7 @@ fn of_durations() {
         "`1sec/` is not a duration; write one such as `\"1s\"`, `\"100ms\"` or `\"1m 30s\"`",
     );
     says(parse_duration("5 secnds"), "unknown unit of time `secnds`; did you mean `seconds`?");
+    says(parse_duration("1 mnth"), "unknown unit of time `mnth`; did you mean `month`?");
     says(
         parse_duration("0.5ns"),
         "`0.5ns` is longer than a duration can be, or finer than 1 ns; write one such as `\"1s\"`, `\"100ms\"` or `\"1m 30s\"`",

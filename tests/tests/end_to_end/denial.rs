@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use ratelimit_runtime::{FromRateLimited, RateLimited, Reason, rate_limit};
+use ratelimit_runtime::{FromRateLimited, KeyedLimiter, ManualClock, RateLimited, Reason, rate_limit};
+
+use crate::handle;
 
 #[test]
 fn the_body_runs_only_for_admitted_calls() {
@@ -178,5 +180,48 @@ fn the_message_says_max_per_window_and_names_the_limit() {
 
     call().unwrap();
     let message = call().unwrap_err().to_string();
-    assert!(message.contains("denial.message"), "{message}");
+    assert!(message.starts_with("rate limit `denial.message` (1/1h) exceeded; retry in 36"), "{message}");
+}
+
+#[test]
+fn a_denial_tells_of_the_max_that_the_call_brought() {
+    #[rate_limit(max = max, window = "1h", name = "denial.per_call")]
+    fn call(max: u32) -> Result<(), RateLimited> {
+        Ok(())
+    }
+
+    assert!(call(2).is_ok() && call(2).is_ok());
+    for max in [2, 1, 0] {
+        let limited = call(max).unwrap_err();
+        assert_eq!(limited.limit().max(), max);
+        assert_eq!(limited.remaining(), 0);
+        let message = limited.to_string();
+        assert!(message.contains(&format!("`denial.per_call` ({max}/1h)")), "{message}");
+    }
+    assert!(call(3).is_ok());
+
+    let limit = handle("denial.per_call");
+    assert_eq!(limit.spec().max(), u32::MAX, "each call brings its own");
+    limit.set_spec("1/1h".parse().unwrap()).unwrap();
+    assert_eq!(call(9).unwrap_err().limit().max(), 1, "a limit that was set wins");
+}
+
+#[test]
+fn the_text_rounds_the_time_up_to_a_readable_length() {
+    let clock = ManualClock::new();
+    let limiter = KeyedLimiter::with_clock("2/1s".parse().unwrap(), clock.clone()).unwrap();
+    limiter.try_acquire_n(&7, 2).unwrap();
+    for (now, exact, text) in [
+        (Duration::ZERO, Duration::from_millis(1_050), "1.05s"),
+        (Duration::from_nanos(1), Duration::from_nanos(1_049_999_999), "1.05s"),
+        (Duration::from_nanos(1_000_001), Duration::from_nanos(1_048_999_999), "1.049s"),
+        (Duration::from_nanos(927_000_500), Duration::from_nanos(122_999_500), "123ms"),
+        (Duration::from_nanos(927_000_501), Duration::from_nanos(122_999_499), "123ms"),
+        (Duration::from_nanos(1_049_999_999), Duration::from_nanos(1), "1µs"),
+    ] {
+        clock.set(now);
+        let denial = limiter.try_acquire(&7).unwrap_err();
+        assert_eq!(denial.retry_after(), Some(exact));
+        assert_eq!(denial.to_string(), format!("rate limit `limiter` (2/1s) exceeded; retry in {text}"));
+    }
 }

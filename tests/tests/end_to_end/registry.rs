@@ -1,6 +1,7 @@
 //! Declared limits are known before their first call, and can be watched and changed.
 
-use ratelimit_runtime::{LimitSpec, Mode, RateLimited, limits, rate_limit};
+use axum::http::StatusCode;
+use ratelimit_runtime::{LimitSpec, Mode, RateLimited, limits, rate_limit, verify};
 
 use crate::{handle, stats};
 
@@ -124,4 +125,49 @@ fn support_unlocks_one_customer() {
     limit.reset();
     assert!(call("ada").is_ok());
     assert!(call("bob").is_ok());
+}
+
+struct Busy;
+
+impl From<RateLimited> for Busy {
+    fn from(_: RateLimited) -> Self {
+        Self
+    }
+}
+
+impl axum::response::IntoResponse for Busy {
+    fn into_response(self) -> axum::response::Response {
+        StatusCode::TOO_MANY_REQUESTS.into_response()
+    }
+}
+
+#[axum::debug_handler]
+#[rate_limit(max = 1, window = "1h", name = "registry.debug_handler_above")]
+async fn debug_handler_above() -> Result<(), Busy> {
+    Ok(())
+}
+
+#[rate_limit(max = 1, window = "1h", name = "registry.debug_handler_below")]
+#[axum::debug_handler]
+async fn debug_handler_below() -> Result<(), Busy> {
+    Ok(())
+}
+
+/// It compiles a copy of the handler, with all of its attributes, to check that.
+#[tokio::test]
+async fn a_handler_that_debug_handler_checks_is_one_limit() {
+    verify().unwrap();
+    for name in ["registry.debug_handler_above", "registry.debug_handler_below"] {
+        assert_eq!(limits().filter(|limit| limit.name() == name).count(), 1, "{name}");
+        let stats = stats(name);
+        assert_eq!((stats.allowed, stats.denied), (0, 0), "{name}");
+    }
+    for admitted in [true, false] {
+        assert_eq!(debug_handler_above().await.is_ok(), admitted);
+        assert_eq!(debug_handler_below().await.is_ok(), admitted);
+    }
+    for name in ["registry.debug_handler_above", "registry.debug_handler_below"] {
+        let stats = stats(name);
+        assert_eq!((stats.allowed, stats.denied), (1, 1), "{name}");
+    }
 }

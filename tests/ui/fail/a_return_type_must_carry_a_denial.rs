@@ -24,6 +24,11 @@ fn opaque() -> impl Display {
     "opaque"
 }
 
+#[rate_limit(rate = "1/s")]
+fn a_future() -> impl Future<Output = Result<u64, RateLimited>> {
+    async { Ok(5) }
+}
+
 #[rate_limit(rate = "1/s", wait = "1s")]
 fn boxed() -> Pin<Box<dyn Future<Output = u64> + Send>> {
     Box::pin(async { 1 })
@@ -37,6 +42,6 @@ fn never() -> ! {
 fn main() {
     let _: Option<RateLimited> = None;
     nothing();
-    let _ = (a_number(), an_error_that_is_made_of_no_denial(), opaque(), boxed());
+    let _ = (a_number(), an_error_that_is_made_of_no_denial(), opaque(), a_future(), boxed());
     never()
 }
