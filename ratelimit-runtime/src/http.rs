@@ -1,6 +1,7 @@
 //! A denied call as an HTTP answer, for axum (feature `axum`).
 //!
-//! [`RateLimited`] is a response of its own, so a handler needs no error type:
+//! [`RateLimited`] is a response of its own, so a handler needs no error type. (Without the feature it is none, and axum
+//! says that `Handler<_, _>` is not satisfied.)
 //!
 //! ```
 //! use axum::Json;

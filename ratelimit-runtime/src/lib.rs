@@ -49,7 +49,7 @@
 //! | --- | --- | --- |
 //! | `macros` | yes | `#[rate_limit]`, `limiter!` and `#[derive(RateLimitKey)]` |
 //! | `tokio` | yes | waits on tokio's timer inside a tokio runtime; elsewhere, and without it, on a thread of their own |
-//! | `axum` | no | a denial is a response: 429 with `Retry-After` |
+//! | `axum` | no | a denial is a response of axum 0.8: 429 with `Retry-After` |
 //! | `uuid` | no | `uuid::Uuid` as a key |
 //! | `test-util` | no | `test_util::isolate()`, and limits that follow tokio's paused clock |
 

@@ -52,6 +52,26 @@ fn the_readme_names_the_least_rust_that_cargo_asks_for() {
 }
 
 #[test]
+fn the_readme_names_the_axum_that_the_runtime_fits() {
+    let manifest = toml("Cargo.toml");
+    let axum = manifest["workspace"]["dependencies"]["axum"]["version"].as_str().unwrap();
+    let series = axum.rsplit_once('.').unwrap().0;
+    let readme = read("README.md");
+    for text in [format!("axum = \"{series}\""), format!("axum {series}")] {
+        assert!(readme.contains(&text), "README.md does not say `{text}`");
+    }
+}
+
+#[test]
+fn the_readmes_examples_have_no_lines_that_only_rustdoc_hides() {
+    let readme = read("README.md");
+    let examples = readme.split("\n```").filter(|block| block.starts_with("rust"));
+    let hidden: Vec<&str> =
+        examples.flat_map(str::lines).filter(|line| *line == "#" || line.starts_with("# ")).collect();
+    assert!(hidden.is_empty(), "readers of README.md see {hidden:?}");
+}
+
+#[test]
 fn every_package_has_a_description_and_the_common_lints() {
     for member in members() {
         let manifest = toml(&format!("{member}/Cargo.toml"));
