@@ -57,14 +57,25 @@ pub trait Clock: Send + Sync + 'static {
 #[derive(Clone)]
 pub(crate) enum TimeSource {
     System,
-    Custom(Arc<dyn Clock>),
+    Custom {
+        clock: Arc<dyn Clock>,
+        /// What the limiter's own time counts from: so far before its first look at the clock that a clock may step back
+        /// by a century, and near enough that one which counts from long ago has centuries left.
+        origin: Duration,
+    },
 }
 
 impl TimeSource {
+    pub(crate) fn custom(clock: impl Clock) -> Self {
+        const CENTURY: Duration = Duration::from_secs(36_525 * 24 * 60 * 60);
+        let origin = clock.now().saturating_sub(CENTURY);
+        Self::Custom { clock: Arc::new(clock), origin }
+    }
+
     pub(crate) fn now(&self) -> u64 {
         match self {
             TimeSource::System => system::now(),
-            TimeSource::Custom(clock) => nanos(clock.now()),
+            TimeSource::Custom { clock, origin } => nanos(clock.now().saturating_sub(*origin)),
         }
     }
 
@@ -72,7 +83,9 @@ impl TimeSource {
     pub(crate) fn wake_at(&self, at: u64, waker: &Waker) -> bool {
         match self {
             TimeSource::System => false,
-            TimeSource::Custom(clock) => clock.wake_at(Duration::from_nanos(at), waker),
+            TimeSource::Custom { clock, origin } => {
+                clock.wake_at(origin.saturating_add(Duration::from_nanos(at)), waker)
+            }
         }
     }
 }

@@ -38,6 +38,7 @@ pub trait FromRateLimited {
     fn from_rate_limited(limited: RateLimited) -> Self;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, E: From<RateLimited>> FromRateLimited for Result<T, E> {
     fn from_rate_limited(limited: RateLimited) -> Self {
         Err(limited.into())

@@ -76,6 +76,8 @@ mod registry;
 mod returning;
 mod rules;
 mod stats;
+#[cfg(all(test, not(ratelimit_loom)))]
+mod stress;
 mod sync;
 mod table;
 #[cfg(feature = "test-util")]

@@ -1,6 +1,9 @@
 //! One limit: its rules, its budgets, its clock, and what has come of its calls.
 
-use std::fmt::DebugStruct;
+use std::{
+    fmt::DebugStruct,
+    panic::{RefUnwindSafe, UnwindSafe},
+};
 
 use ratelimit_spec::{LimitSpec, Mode, SpecError};
 
@@ -33,6 +36,10 @@ pub(crate) struct Limit {
     /// What is in force. Held while that changes, so that two changes never mix.
     spec: Mutex<LimitSpec>,
 }
+
+// Whoever panics while it holds one of our locks leaves nothing half done: no user code runs under them.
+impl UnwindSafe for Limit {}
+impl RefUnwindSafe for Limit {}
 
 impl Limit {
     /// One budget. Expects a valid `spec`.

@@ -54,7 +54,7 @@ impl Limiter {
     ///
     /// If the limit [breaks a rule](LimitSpec::validate).
     pub fn with_clock(spec: LimitSpec, clock: impl Clock) -> Result<Self, SpecError> {
-        Self::on(spec, TimeSource::Custom(Arc::new(clock)))
+        Self::on(spec, TimeSource::custom(clock))
     }
 
     fn on(spec: LimitSpec, clock: TimeSource) -> Result<Self, SpecError> {

@@ -46,15 +46,56 @@ fn end_of_brackets(text: &str) -> Option<usize> {
     None
 }
 
-/// The compiler writes `_` for a generic parameter and `'_` for a lifetime.
+/// The path with only those arguments of its types that are no generic parameters of the item.
 fn without_parameters(path: &str) -> String {
-    const SHORTER: [(&str, &str); 6] =
-        [("<'_, ", "<"), ("<_, ", "<"), (", _>", ">"), (", _, ", ", "), ("<'_>", ""), ("<_>", "")];
-    let mut path = path.to_owned();
-    while let Some((longer, shorter)) = SHORTER.iter().find(|(longer, _)| path.contains(longer)) {
-        path = path.replace(longer, shorter);
+    let mut shorter = String::new();
+    let mut rest = path;
+    while let Some(open) = rest.find('<') {
+        let (before, arguments) = (&rest[..open], &rest[open + 1..]);
+        shorter.push_str(before);
+        let Some(end) = end_of_brackets(arguments) else { break };
+        let inside = &arguments[..end];
+        rest = &arguments[end + 1..];
+        // Behind a name they are arguments; else it is `<Type as Trait>`.
+        if before.ends_with(|last: char| last.is_alphanumeric() || last == '_') {
+            let kept: Vec<_> = arguments_of(inside).filter(|argument| !is_parameter(argument)).collect();
+            if !kept.is_empty() {
+                let kept: Vec<_> = kept.into_iter().map(without_parameters).collect();
+                shorter.extend(["<", &kept.join(", "), ">"]);
+            }
+        } else {
+            shorter.extend(["<", &without_parameters(inside), ">"]);
+        }
     }
-    path
+    shorter.push_str(rest);
+    shorter
+}
+
+/// Splits at the commas that are in no bracket.
+fn arguments_of(arguments: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_u32;
+    arguments
+        .split(move |character| {
+            match character {
+                '<' | '(' | '[' => depth += 1,
+                '>' | ')' | ']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            character == ',' && depth == 0
+        })
+        .map(str::trim)
+}
+
+/// The compiler writes `_` for a type, `'_` for a lifetime, and the name of a constant: a word, where types have paths.
+fn is_parameter(argument: &str) -> bool {
+    const PRIMITIVES: [&str; 17] = [
+        "bool", "char", "str", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
+        "u64", "u128", "usize",
+    ];
+    let is_word = argument.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && argument.chars().all(|character| character.is_alphanumeric() || character == '_');
+    argument.starts_with('\'')
+        || is_word && !PRIMITIVES.contains(&argument) && argument != "true" && argument != "false"
 }
 
 #[cfg(test)]

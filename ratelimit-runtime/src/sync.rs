@@ -8,6 +8,13 @@ pub(crate) use loom::sync::{Mutex, MutexGuard, atomic};
 
 use std::sync::{LockResult, PoisonError};
 
+/// Marks a point at which it matters who comes first. Stress tests give the others a turn there, at random.
+#[inline]
+pub(crate) fn race_point() {
+    #[cfg(all(test, not(ratelimit_loom)))]
+    crate::stress::let_others_run();
+}
+
 /// Locks `mutex`, poisoned or not.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     unpoisoned(mutex.lock())

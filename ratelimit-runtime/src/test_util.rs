@@ -21,7 +21,7 @@ mod clock;
 use std::{
     any::Any,
     cell::RefCell,
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fmt,
     marker::PhantomData,
     ptr,
@@ -65,7 +65,8 @@ pub fn isolate() -> Isolation {
 #[derive(Debug)]
 pub struct Isolation {
     handle: IsolationHandle,
-    before: Option<IsolationHandle>,
+    /// Tells this one from others of the same handle.
+    number: u64,
     /// It ends on the thread on which it began.
     on_one_thread: PhantomData<*const ()>,
 }
@@ -84,7 +85,8 @@ struct Shared {
 }
 
 thread_local! {
-    static CURRENT: RefCell<Option<IsolationHandle>> = const { RefCell::new(None) };
+    /// Those of this thread that have not ended, by number, which grows: the last one is in force.
+    static OPEN: RefCell<BTreeMap<u64, IsolationHandle>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 impl Isolation {
@@ -122,15 +124,19 @@ impl IsolationHandle {
     /// Isolates the calls of this thread as well, until the returned value is dropped.
     #[must_use = "the isolation ends when this is dropped"]
     pub fn enter(self) -> Isolation {
-        let before = CURRENT.replace(Some(self.clone()));
-        Isolation { handle: self, before, on_one_thread: PhantomData }
+        let number = OPEN.with_borrow_mut(|open| {
+            let number = open.last_key_value().map_or(0, |(last, _)| last + 1);
+            open.insert(number, self.clone());
+            number
+        });
+        Isolation { handle: self, number, on_one_thread: PhantomData }
     }
 }
 
 impl Drop for Isolation {
     fn drop(&mut self) {
-        // A thread that is going down has no current isolation any more.
-        _ = CURRENT.try_with(|current| current.replace(self.before.take()));
+        // A thread that is going down has none any more. What is removed is dropped after the borrow.
+        _ = OPEN.try_with(|open| open.borrow_mut().remove(&self.number));
     }
 }
 
@@ -145,11 +151,14 @@ pub(crate) fn isolated<D, L: Send + Sync>(
     declared: &'static D,
     make: impl FnOnce(TimeSource) -> L,
 ) -> Option<&'static L> {
-    let current = CURRENT.try_with(|current| current.borrow().clone()).ok()??;
+    let last = |open: &RefCell<BTreeMap<u64, IsolationHandle>>| {
+        open.borrow().last_key_value().map(|(_, handle)| handle.clone())
+    };
+    let current = OPEN.try_with(last).ok()??;
     let address = ptr::from_ref(declared).addr();
     let mut limiters = unpoisoned(current.shared.limiters.lock());
     let limiter = limiters.entry(address).or_insert_with(|| {
-        let clock = TimeSource::Custom(Arc::new(current.shared.clock.clone()));
+        let clock = TimeSource::custom(current.shared.clock.clone());
         // Leaked: the calls of declared limits hold them for as long as they like.
         Box::leak(Box::new(make(clock)))
     });

@@ -102,6 +102,22 @@ fn an_isolation_within_another_ends_with_its_own_value() {
 }
 
 #[test]
+fn an_isolation_that_takes_the_place_of_another_goes_on_when_that_ends() {
+    let mut time = exhaust();
+    report().unwrap_err();
+    time = {
+        let next = isolate();
+        drop(time);
+        next
+    };
+    report().unwrap();
+    report().unwrap();
+    report().unwrap_err();
+    time.advance(MINUTE + SECOND);
+    report().unwrap();
+}
+
+#[test]
 fn handles_show_the_isolated_limits() {
     let _time = exhaust();
     let stats = limit("report").unwrap().stats();

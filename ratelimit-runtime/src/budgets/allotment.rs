@@ -17,9 +17,12 @@
 //!
 //! The number wraps after 2^32 openings; a call would have to sleep through all of them between two of its steps.
 
-use crate::sync::atomic::{
-    AtomicU64,
-    Ordering::{AcqRel, Acquire, Relaxed, Release},
+use crate::sync::{
+    atomic::{
+        AtomicU64,
+        Ordering::{AcqRel, Acquire, Relaxed, Release},
+    },
+    race_point,
 };
 
 #[derive(Debug)]
@@ -82,9 +85,11 @@ impl Allotment {
             if now >= self.until.load(Acquire) {
                 return Take::Ask;
             }
+            race_point();
             let left = left(word);
             if left == 0 {
                 let ready_at = self.ready_at.load(Acquire);
+                race_point();
                 let again = self.word.load(Acquire);
                 if again != word {
                     word = again;
@@ -94,6 +99,7 @@ impl Allotment {
             }
             // Relaxed: they are used only if the exchange proves that the opening is still the same.
             let (from, life) = (self.from.load(Relaxed), self.life.load(Relaxed));
+            race_point();
             // Release on success: pairs with the Acquire of the swap in `close`, so that terms written after it cannot have
             // been read above. Acquire, also on failure: as the first load.
             match self.word.compare_exchange_weak(word, word - 1, AcqRel, Acquire) {
@@ -107,9 +113,11 @@ impl Allotment {
     pub(super) fn open(&self, terms: &Terms) {
         self.from.store(terms.from, Relaxed);
         self.life.store(terms.life, Relaxed);
+        race_point();
         // Release: pairs with the loads in `take`.
         self.ready_at.store(terms.ready_at, Release);
         self.until.store(terms.until, Release);
+        race_point();
         // Relaxed: only the holder of the lock changes the number.
         let number = next_number(self.word.load(Relaxed));
         // Release: pairs with the loads in `take`, which then see the terms above.
@@ -121,6 +129,7 @@ impl Allotment {
         let number = next_number(self.word.load(Relaxed));
         // Acquire: pairs with the exchanges in `take`, see there. Release: so that the number is seen with it.
         let word = self.word.swap(number, AcqRel);
+        race_point();
         self.until.store(0, Release);
         left(word)
     }

@@ -9,7 +9,7 @@ use crate::{
     algorithm::State,
     budget::{Budget, Cause, Charge, Demand, Place, Refusal},
     rules::Rules,
-    sync::{Mutex, lock},
+    sync::{Mutex, lock, race_point},
 };
 
 /// A budget under a lock, with an [`Allotment`] in front that most calls need not pass.
@@ -82,6 +82,7 @@ impl Only {
     }
 
     fn enter<R>(&self, now: u64, act: impl FnOnce(&mut Inside) -> R) -> R {
+        race_point();
         let inside = &mut *lock(&self.inside);
         inside.take_in(&self.allotment);
         let result = act(inside);
