@@ -1,6 +1,6 @@
 //! Name by name, in any order.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use ratelimit_spec::{did_you_mean, unknown};
 use syn::ext::IdentExt;
@@ -10,7 +10,7 @@ use syn::{Expr, Token};
 
 use super::recover::{begins_value, skip_argument};
 use super::{ARGUMENTS, Args, Argument, value};
-use crate::errors::Errors;
+use crate::errors::{Errors, GUESSED};
 
 /// What stands after a name.
 pub(super) struct Written {
@@ -44,7 +44,7 @@ pub(crate) fn read(tokens: TokenStream, place: &mut usize, errors: &mut Errors) 
                 Err(Unreadable { name, error }) => {
                     errors.keep::<()>(Err(error));
                     match name {
-                        Some(name) => args.accept_unreadable(name, *place),
+                        Some(name) => args.accept_unreadable(&name.to_string(), name, *place),
                         None => args.has_nameless = true,
                     }
                     skip_argument(input);
@@ -177,16 +177,17 @@ impl Args {
         };
         errors.push(&written.name, message);
         if let Some(meant) = other_word.or_else(|| did_you_mean(&word, &known)) {
-            self.accept_unreadable(name_of(meant, written.name.span()), written.place);
+            let guessed = Ident::new(GUESSED, written.name.span());
+            self.accept_unreadable(meant, guessed, written.place);
         }
     }
 
     /// Counts an argument as written, with a value that has been reported.
-    fn accept_unreadable(&mut self, name: Ident, place: usize) {
+    fn accept_unreadable(&mut self, meant: &str, name: Ident, place: usize) {
         fn mark<T>(slot: &mut Option<Argument<T>>, name: Ident, place: usize) {
             slot.get_or_insert(Argument { written: name.to_token_stream(), name, place, value: None });
         }
-        match name.to_string().as_str() {
+        match meant {
             "max" => mark(&mut self.max, name, place),
             "window" => mark(&mut self.window, name, place),
             "rate" => mark(&mut self.rate, name, place),
@@ -199,10 +200,6 @@ impl Args {
             _ => {}
         }
     }
-}
-
-fn name_of(word: &str, span: Span) -> Ident {
-    Ident::new(word, span)
 }
 
 fn fill<T>(

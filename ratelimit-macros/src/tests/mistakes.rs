@@ -5,7 +5,7 @@ use super::errors_of;
 const FUNCTION: &str = "fn f(user: &User) -> Result<(), E> { Ok(()) }";
 
 /// Arguments with exactly one mistake each, and what the message says of it. `ok` stands for a sound limit.
-const MISTAKES: [(&str, &str); 52] = [
+const MISTAKES: [(&str, &str); 54] = [
     ("", "the limit is missing"),
     ("max = 1", "`window` is missing"),
     ("window = \"1s\"", "`max` is missing"),
@@ -36,6 +36,8 @@ const MISTAKES: [(&str, &str); 52] = [
     ("max = 1, window = \"5ns\"", "at least 1 ns for each"),
     ("rate = \"100\"", "`100` is not a rate"),
     ("rate = \"0/s\"", "would deny every call"),
+    ("rate = \"1/s\", widnow = \"1s\"", "did you mean `window`?"),
+    ("rate = \"1/s\", share = 0.5, wai = \"1s\"", "did you mean `wait`?"),
     ("rate = \"1/s\", max = 1, window = \"1s\"", "`max` does not go with it"),
     ("\"1/s\"", "write `rate = \"1/s\"`"),
     ("rate = \"1/s\", algorithm = \"gcra\"", "not available yet"),
