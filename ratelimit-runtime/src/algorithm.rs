@@ -6,16 +6,36 @@
 //!
 //! An algorithm is a file of its own with a plan, a state, and the methods that [`Plan`] hands on to it.
 
+mod carried;
+#[cfg(test)]
+mod claims;
+mod fixed_window;
+mod gcra;
 mod grid;
+mod leaky_bucket;
 #[cfg(test)]
 mod model;
+mod rate;
+mod sliding_log;
 mod sliding_window;
+mod token_bucket;
+mod trace;
 
 use std::time::Duration;
 
-use ratelimit_spec::{LimitSpec, rules};
+use ratelimit_spec::{Algorithm, LimitSpec, rules};
 
-use self::sliding_window::{Ring, SlidingWindow};
+pub(crate) use self::trace::Trace;
+use self::{
+    carried::Carried,
+    fixed_window::{FixedWindow, Window},
+    gcra::{Arrival, Gcra},
+    leaky_bucket::{LeakyBucket, Level},
+    rate::{Rate, Refill},
+    sliding_log::{Log, SlidingLog},
+    sliding_window::{Ring, SlidingWindow},
+    token_bucket::{TokenBucket, Tokens},
+};
 
 /// The longest window, in nanoseconds: 100 years.
 const LONGEST_WINDOW: u64 = rules::MAX_WINDOW.as_secs() * 1_000_000_000;
@@ -28,12 +48,22 @@ pub(crate) const END_OF_TIME: u64 = u64::MAX - 2 * LONGEST_WINDOW;
 #[derive(Clone, Debug)]
 pub(crate) enum Plan {
     SlidingWindow(SlidingWindow),
+    FixedWindow(FixedWindow),
+    SlidingLog(SlidingLog),
+    TokenBucket(TokenBucket),
+    LeakyBucket(LeakyBucket),
+    Gcra(Gcra),
 }
 
 /// What one budget remembers. It belongs to the plan that made or converted it.
 #[derive(Clone, Debug)]
 pub(crate) enum State {
     SlidingWindow(Ring),
+    FixedWindow(Window),
+    SlidingLog(Log),
+    TokenBucket(Tokens),
+    LeakyBucket(Level),
+    Gcra(Arrival),
 }
 
 /// How finely a budget may resolve time, where the algorithm has the choice.
@@ -52,6 +82,14 @@ pub(crate) struct Charged {
     pub(crate) remaining: u32,
     /// The instant it counts from; a refund asks for it. Later than the caller's own after a step back of the clock.
     pub(crate) at: u64,
+    /// What an undo asks for besides.
+    pub(crate) trace: Trace,
+}
+
+impl Charged {
+    fn new(remaining: u32, at: u64) -> Self {
+        Self { remaining, at, trace: Trace::of_none(at) }
+    }
 }
 
 /// Charges of 1 that are admitted in a row, whenever they come before `until`, and count as if made at `from`.
@@ -73,17 +111,80 @@ pub(crate) enum Denial {
     CostExceedsCapacity,
 }
 
+/// Hands on to the algorithm of a plan and a state. A state of another algorithm, which only a mistake of ours could bring
+/// here, counts as a fresh one.
+macro_rules! hand_on {
+    ($plan:expr, $state:expr, $method:ident($($argument:expr),*), $mismatch:pat => $otherwise:expr) => {
+        match ($plan, $state) {
+            (Plan::SlidingWindow(plan), State::SlidingWindow(state)) => plan.$method(state, $($argument),*),
+            (Plan::FixedWindow(plan), State::FixedWindow(state)) => plan.$method(state, $($argument),*),
+            (Plan::SlidingLog(plan), State::SlidingLog(state)) => plan.$method(state, $($argument),*),
+            (Plan::TokenBucket(plan), State::TokenBucket(state)) => plan.$method(state, $($argument),*),
+            (Plan::LeakyBucket(plan), State::LeakyBucket(state)) => plan.$method(state, $($argument),*),
+            (Plan::Gcra(plan), State::Gcra(state)) => plan.$method(state, $($argument),*),
+            $mismatch => $otherwise,
+        }
+    };
+}
+
 impl Plan {
+    /// The plan of a limit that is made at `now`.
+    ///
     /// Expects a valid limit. A value out of bounds is brought within them, so that no later step can fail.
-    pub(crate) fn new(spec: &LimitSpec, grain: Grain) -> Self {
-        // The algorithms still to come are refused before a plan is made for them.
-        Self::SlidingWindow(SlidingWindow::new(window(spec), spec.buckets(), grain))
+    pub(crate) fn new(spec: &LimitSpec, grain: Grain, now: u64) -> Self {
+        let refill = Refill::new(rate(spec));
+        match spec.algorithm() {
+            Algorithm::SlidingWindow => {
+                Self::SlidingWindow(SlidingWindow::new(window(spec), spec.buckets(), grain))
+            }
+            Algorithm::FixedWindow => Self::FixedWindow(FixedWindow::new(window(spec))),
+            Algorithm::SlidingLog => Self::SlidingLog(SlidingLog::new(window(spec))),
+            Algorithm::TokenBucket => {
+                let missing = spec.burst().saturating_sub(spec.initial());
+                Self::TokenBucket(TokenBucket::new(refill, missing, now))
+            }
+            Algorithm::LeakyBucket => Self::LeakyBucket(LeakyBucket::new(refill)),
+            Algorithm::Gcra => Self::Gcra(Gcra::new(refill)),
+        }
+    }
+
+    /// The plan of the same limit once it is changed at `now`. Budgets that nobody has used go on as they are: `initial` is
+    /// for new limits.
+    pub(crate) fn changed(&self, spec: &LimitSpec, grain: Grain, now: u64) -> Self {
+        let refill = Refill::new(rate(spec));
+        let refill = self.refill().map_or(refill, |before| before.followed_by(refill.rate));
+        match spec.algorithm() {
+            Algorithm::TokenBucket => {
+                let untouched = self.carry(self.fresh(), now);
+                Self::TokenBucket(TokenBucket::continues(refill, &untouched))
+            }
+            Algorithm::LeakyBucket => Self::LeakyBucket(LeakyBucket::new(refill)),
+            Algorithm::Gcra => Self::Gcra(Gcra::new(refill)),
+            Algorithm::SlidingWindow | Algorithm::FixedWindow | Algorithm::SlidingLog => {
+                Self::new(spec, grain, now)
+            }
+        }
+    }
+
+    /// How it refills, if it does so steadily.
+    fn refill(&self) -> Option<Refill> {
+        match self {
+            Self::SlidingWindow(_) | Self::FixedWindow(_) | Self::SlidingLog(_) => None,
+            Self::TokenBucket(plan) => Some(plan.refill()),
+            Self::LeakyBucket(plan) => Some(plan.refill()),
+            Self::Gcra(plan) => Some(plan.refill()),
+        }
     }
 
     /// A budget that nobody has used.
     pub(crate) fn fresh(&self) -> State {
         match self {
             Self::SlidingWindow(plan) => State::SlidingWindow(plan.fresh()),
+            Self::FixedWindow(plan) => State::FixedWindow(plan.fresh()),
+            Self::SlidingLog(plan) => State::SlidingLog(plan.fresh()),
+            Self::TokenBucket(plan) => State::TokenBucket(plan.fresh()),
+            Self::LeakyBucket(plan) => State::LeakyBucket(plan.fresh()),
+            Self::Gcra(plan) => State::Gcra(plan.fresh()),
         }
     }
 
@@ -98,67 +199,154 @@ impl Plan {
         cost: u32,
         capacity: u32,
     ) -> Result<Charged, Denial> {
-        match (self, state) {
-            (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => plan.charge(ring, now, cost, capacity),
-        }
+        hand_on!(self, state, charge(now, cost, capacity), (plan, state) => {
+            *state = plan.fresh();
+            plan.charge(state, now, cost, capacity)
+        })
     }
 
     /// What could be charged without looking at the state again: see [`Allowance`]. `None` where it always matters when.
     pub(crate) fn allowance(&self, state: &mut State, now: u64, capacity: u32) -> Option<Allowance> {
         match (self, state) {
             (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => plan.allowance(ring, now, capacity),
+            _ => None,
         }
     }
 
     /// The first instant, not before `now`, at which [`charge`](Self::charge) would admit, if nothing else happens.
     /// `None`: never.
     pub(crate) fn ready_at(&self, state: &State, now: u64, cost: u32, capacity: u32) -> Option<u64> {
+        hand_on!(self, state, ready_at(now, cost, capacity), (plan, _) => {
+            plan.ready_at(&plan.fresh(), now, cost, capacity)
+        })
+    }
+
+    /// [`charge`](Self::charge) for the first of those who wait in line. Its turn came at `turn`, as far as was foreseen,
+    /// which may be before anybody looked. Only a leaky bucket makes a difference.
+    pub(crate) fn charge_in_turn(
+        &self,
+        state: &mut State,
+        now: u64,
+        turn: u64,
+        cost: u32,
+        capacity: u32,
+    ) -> Result<Charged, Denial> {
         match (self, state) {
-            (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => {
-                plan.ready_at(ring, now, cost, capacity)
+            (Self::LeakyBucket(plan), State::LeakyBucket(level)) => {
+                plan.charge_in_turn(level, now, turn, cost, capacity)
             }
+            (_, state) => self.charge(state, now, cost, capacity),
+        }
+    }
+
+    /// The first instant, not before `now`, at which [`charge_in_turn`](Self::charge_in_turn) would admit.
+    pub(crate) fn turn_at(&self, state: &State, now: u64, cost: u32, capacity: u32) -> Option<u64> {
+        match (self, state) {
+            (Self::LeakyBucket(plan), State::LeakyBucket(level)) => plan.turn_at(level, now, cost, capacity),
+            _ => self.ready_at(state, now, cost, capacity),
+        }
+    }
+
+    /// The first instant, not before `now`, at which a call may join those who wait in line for `waiting` permits.
+    pub(crate) fn joins_at(
+        &self,
+        state: &State,
+        now: u64,
+        waiting: u64,
+        cost: u32,
+        capacity: u32,
+    ) -> Option<u64> {
+        match (self, state) {
+            (Self::LeakyBucket(plan), State::LeakyBucket(level)) => {
+                plan.joins_at(level, now, waiting, cost, capacity)
+            }
+            _ => Some(now),
         }
     }
 
     /// Permits in use at `now`.
     pub(crate) fn used(&self, state: &State, now: u64) -> u32 {
-        match (self, state) {
-            (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => plan.used(ring, now),
-        }
+        hand_on!(self, state, used(now), _ => 0)
     }
 
-    /// Gives back up to `cost` permits of the charge made at `charged_at` (its [`Charged::at`]), and says how many.
-    /// One that has aged out gives back nothing.
+    /// Gives back up to `cost` permits of the charge made at `charged_at` (its [`Charged::at`]), and says how many, begun
+    /// ones included. One that has aged out gives back nothing; of one that refills, what has refilled since is not given
+    /// back again.
     pub(crate) fn refund(&self, state: &mut State, now: u64, charged_at: u64, cost: u32) -> u32 {
+        hand_on!(self, state, refund(now, charged_at, cost), _ => 0)
+    }
+
+    /// Takes back a charge that should never have been made, and says how many permits that gave back.
+    ///
+    /// Of what refills, a refund takes all that has refilled since for the charge's own. But without the charge it would
+    /// have refilled just as well, save what would have been too much. So an undo loses nothing, and a call that others deny
+    /// never delays a refill.
+    pub(crate) fn undo(&self, state: &mut State, now: u64, charged_at: u64, trace: &Trace, cost: u32) -> u32 {
         match (self, state) {
-            (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => {
-                plan.refund(ring, now, charged_at, cost)
+            (Self::TokenBucket(plan), State::TokenBucket(tokens)) => {
+                plan.undo(tokens, now, charged_at, trace, cost)
             }
+            (Self::LeakyBucket(plan), State::LeakyBucket(level)) => {
+                plan.undo(level, now, charged_at, trace, cost)
+            }
+            (Self::Gcra(plan), State::Gcra(arrival)) => plan.undo(arrival, now, charged_at, trace, cost),
+            (_, state) => self.refund(state, now, charged_at, cost),
         }
     }
 
-    /// The first instant, not before `now`, at which the budget is full again, if nothing else happens.
+    /// The first instant, not before `now`, at which the budget is like a fresh one, if nothing else happens.
     pub(crate) fn clear_at(&self, state: &State, now: u64) -> u64 {
-        match (self, state) {
-            (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => plan.clear_at(ring, now),
-        }
+        hand_on!(self, state, clear_at(now), _ => now)
     }
 
-    /// Whether a charge made at one instant counts for as long as one made at the other.
-    pub(crate) fn counts_alike(&self, at: u64, other: u64) -> bool {
+    /// Whether a charge made in turn at `now`, which counts from `charged_at`, leaves what one would have left that was made
+    /// when it was foreseen.
+    pub(crate) fn counts_as_foreseen(&self, foreseen: u64, now: u64, charged_at: u64, trace: &Trace) -> bool {
         match self {
-            Self::SlidingWindow(plan) => plan.counts_alike(at, other),
+            Self::SlidingWindow(plan) => plan.counts_alike(foreseen, charged_at),
+            Self::FixedWindow(_) | Self::SlidingLog(_) => foreseen == charged_at,
+            // It refilled all the time, unless it was full.
+            Self::TokenBucket(_) | Self::Gcra(_) => {
+                foreseen == charged_at || foreseen < charged_at && charged_at < trace.clear_at
+            }
+            // It counts from its turn.
+            Self::LeakyBucket(_) => foreseen <= now,
         }
     }
 
     /// The state of a budget that was kept by the plan `old`, with all that is in use at `now`.
     pub(crate) fn convert(&self, state: State, old: &Self, now: u64) -> State {
         match (self, old, state) {
-            (Self::SlidingWindow(plan), Self::SlidingWindow(old), State::SlidingWindow(ring)) => {
-                State::SlidingWindow(plan.convert(ring, old, now))
+            (Self::SlidingWindow(plan), Self::SlidingWindow(old), State::SlidingWindow(ring))
+                if plan.counts_as(old) =>
+            {
+                State::SlidingWindow(ring)
             }
+            (Self::FixedWindow(plan), Self::FixedWindow(old), State::FixedWindow(window)) => {
+                State::FixedWindow(plan.convert(window, old, now))
+            }
+            (_, _, state) => self.adopt(old.carry(state, now)),
         }
     }
+
+    fn carry(&self, state: State, now: u64) -> Carried {
+        hand_on!(self, state, carry(now), (plan, _) => plan.carry(plan.fresh(), now))
+    }
+
+    fn adopt(&self, carried: Carried) -> State {
+        match self {
+            Self::SlidingWindow(plan) => State::SlidingWindow(plan.adopt(carried)),
+            Self::FixedWindow(plan) => State::FixedWindow(plan.adopt(carried)),
+            Self::SlidingLog(plan) => State::SlidingLog(plan.adopt(carried)),
+            Self::TokenBucket(plan) => State::TokenBucket(plan.adopt(&carried)),
+            Self::LeakyBucket(plan) => State::LeakyBucket(plan.adopt(&carried)),
+            Self::Gcra(plan) => State::Gcra(plan.adopt(&carried)),
+        }
+    }
+}
+
+fn rate(spec: &LimitSpec) -> Rate {
+    Rate::new(spec.max(), window(spec))
 }
 
 /// The window in nanoseconds, within the bounds that the arithmetic here relies on.

@@ -3,7 +3,7 @@
 use ratelimit_spec::LimitSpec;
 
 use crate::{
-    algorithm::{Allowance, Denial, State},
+    algorithm::{Allowance, Denial, State, Trace},
     budgets::Terms,
     key::Key,
     rules::Rules,
@@ -17,11 +17,13 @@ pub(crate) struct Demand {
     pub(crate) max: Option<u32>,
     /// How much of the budget this call may use, from 0 to 1.
     pub(crate) share: f64,
+    /// The call waits for its turn, where it cannot be charged at once.
+    pub(crate) waits: bool,
 }
 
 impl Demand {
     pub(crate) const fn new(cost: u32) -> Self {
-        Self { cost, max: None, share: 1.0 }
+        Self { cost, max: None, share: 1.0, waits: false }
     }
 
     /// What two calls ask together.
@@ -30,6 +32,7 @@ impl Demand {
             cost: self.cost.saturating_add(other.cost),
             max: self.max.into_iter().chain(other.max).min(),
             share: self.share.min(other.share),
+            waits: self.waits || other.waits,
         }
     }
 
@@ -48,10 +51,16 @@ impl Demand {
 
     /// The most permits that may be in use once this call is charged.
     pub(crate) fn capacity(&self, spec: &LimitSpec) -> u32 {
-        // A declared `max` of `u32::MAX` says "each call brings its own"; any other was set since, and wins.
-        let max = if spec.max() == u32::MAX { self.max.unwrap_or(u32::MAX) } else { spec.max() };
+        let whole = match spec.max() {
+            // Nothing ever refills, so nothing is admitted, whatever `burst` is.
+            0 => 0,
+            // As declared, this says "each call brings its own"; any other was set since, and wins.
+            u32::MAX => self.max.unwrap_or_else(|| spec.burst()),
+            // Which is `max` where the algorithm takes no burst.
+            _ => spec.burst(),
+        };
         if self.share >= 1.0 {
-            return max;
+            return whole;
         }
         // The cast saturates: a negative share and NaN are 0.
         #[expect(
@@ -59,8 +68,8 @@ impl Demand {
             clippy::cast_sign_loss,
             reason = "saturates, as it should"
         )]
-        let part = (f64::from(max) * self.share).round() as u32;
-        part.min(max)
+        let part = (f64::from(whole) * self.share).round() as u32;
+        part.min(whole)
     }
 }
 
@@ -82,6 +91,8 @@ pub(crate) struct Charge {
     pub(crate) cost: u32,
     /// The instant from which it counts.
     pub(crate) at: u64,
+    /// What an undo asks for besides.
+    pub(crate) trace: Trace,
     /// The life of the budget that it was made in.
     life: u64,
     pub(crate) remaining: u32,
@@ -92,13 +103,13 @@ pub(crate) struct Charge {
 impl Charge {
     /// One permit that was set out to be taken.
     pub(crate) fn counted(place: Place, at: u64, life: u64, remaining: u32) -> Self {
-        Self { place, cost: 1, at, life, remaining, counted: true }
+        Self { place, cost: 1, at, trace: Trace::of_none(at), life, remaining, counted: true }
     }
 
     /// That of a call with a cost of 0: it only looks, and there is nothing to give back.
     pub(crate) fn of_nothing(rules: &Rules, state: &State, now: u64, place: Place, demand: &Demand) -> Self {
-        let remaining = demand.capacity(&rules.spec).saturating_sub(rules.plan.used(state, now));
-        Self { place, cost: 0, at: now, life: 0, remaining, counted: false }
+        let remaining = rules.remaining(state, now, demand);
+        Self { place, cost: 0, at: now, trace: Trace::of_none(now), life: 0, remaining, counted: false }
     }
 }
 
@@ -153,23 +164,24 @@ impl Budget {
         if self.queued && demand.cost > 0 && demand.cost <= demand.capacity(&rules.spec) {
             return Err(self.refusal(rules, now, demand, Cause::Queued { at: place }));
         }
-        self.charge_first(rules, now, place, demand)
+        self.charge_first(rules, now, now, place, demand)
     }
 
-    /// Charges the call that is first in line.
+    /// Charges the call that is first in line, whose turn came at `turn`.
     pub(crate) fn charge_first(
         &mut self,
         rules: &Rules,
         now: u64,
+        turn: u64,
         place: Place,
         demand: &Demand,
     ) -> Result<Charge, Refusal> {
-        let capacity = demand.capacity(&rules.spec);
-        match rules.plan.charge(&mut self.state, now, demand.cost, capacity) {
+        match rules.charge(&mut self.state, now, turn, demand) {
             Ok(charged) => Ok(Charge {
                 place,
                 cost: demand.cost,
                 at: charged.at,
+                trace: charged.trace,
                 life: self.life,
                 remaining: charged.remaining,
                 counted: false,
@@ -184,12 +196,8 @@ impl Budget {
     }
 
     fn refusal(&self, rules: &Rules, now: u64, demand: &Demand, cause: Cause) -> Refusal {
-        let used = rules.plan.used(&self.state, now);
-        Refusal {
-            cause,
-            spec: demand.spec(&rules.spec),
-            remaining: demand.capacity(&rules.spec).saturating_sub(used),
-        }
+        let remaining = rules.remaining(&self.state, now, demand);
+        Refusal { cause, spec: demand.spec(&rules.spec), remaining }
     }
 
     /// What may be taken without asking; nothing while callers wait in line.
@@ -209,12 +217,22 @@ impl Budget {
         _ = rules.plan.charge(&mut self.state, terms.from, taken, u32::MAX);
     }
 
+    /// Gives back what a call was charged that went through.
     pub(crate) fn refund(&mut self, rules: &Rules, now: u64, charge: &Charge) -> Refunded {
+        self.give_back(charge, |state| rules.plan.refund(state, now, charge.at, charge.cost))
+    }
+
+    /// Gives back what a call was charged that went through nowhere: as if it had not come.
+    pub(crate) fn undo(&mut self, rules: &Rules, now: u64, charge: &Charge) -> Refunded {
+        let Charge { at, trace, cost, .. } = charge;
+        self.give_back(charge, |state| rules.plan.undo(state, now, *at, trace, *cost))
+    }
+
+    fn give_back(&mut self, charge: &Charge, give_back: impl FnOnce(&mut State) -> u32) -> Refunded {
         if charge.life != self.life {
             return Refunded::default();
         }
-        let permits = rules.plan.refund(&mut self.state, now, charge.at, charge.cost);
-        Refunded { permits, queued: self.queued }
+        Refunded { permits: give_back(&mut self.state), queued: self.queued }
     }
 
     /// Forgets every charge.

@@ -7,6 +7,8 @@ mod only;
 
 use std::sync::Arc;
 
+use ratelimit_spec::LimitSpec;
+
 pub(crate) use self::allotment::Terms;
 use self::only::Only;
 
@@ -28,6 +30,13 @@ impl Budgets {
         Budgets::Only(Only::new(rules))
     }
 
+    fn rules(&self, now: u64) -> Arc<Rules> {
+        match self {
+            Budgets::Only(only) => only.copy(now).0,
+            Budgets::Keyed(table) => table.rules(),
+        }
+    }
+
     pub(crate) fn grain(&self) -> Grain {
         match self {
             Budgets::Only(_) => Grain::Fine,
@@ -43,25 +52,40 @@ impl Budgets {
         }
     }
 
-    /// Charges the call that is first in line at `place`. `None` if that budget is gone, which its line prevents.
+    /// Charges the call that is first in line at `place`, whose turn came at `turn`. `None` if that budget is gone, which
+    /// its line prevents.
     pub(crate) fn charge_first(
         &self,
         place: Place,
         now: u64,
+        turn: u64,
         demand: &Demand,
     ) -> Option<Result<Charge, Refusal>> {
-        self.at(place, now, |rules, now, budget| budget.charge_first(rules, now, place, demand))
+        self.at(place, now, |rules, now, budget| budget.charge_first(rules, now, turn, place, demand))
     }
 
     /// When the call that is first in line at `place` would be admitted, if nothing else happens; `None`: never.
     pub(crate) fn ready_at(&self, place: Place, now: u64, demand: &Demand) -> Option<u64> {
-        let ready_at = self.at(place, now, |rules, now_there, budget| {
-            let capacity = demand.capacity(&rules.spec);
-            let ready_at = rules.plan.ready_at(budget.state(), now_there, demand.cost, capacity)?;
+        self.time_at(place, now, |rules, state, now| rules.ready_at(state, now, demand))
+    }
+
+    /// When a call may stand in line at `place`, where those in line wait for `waiting` permits; `None`: never.
+    pub(crate) fn joins_at(&self, place: Place, now: u64, waiting: u64, demand: &Demand) -> Option<u64> {
+        self.time_at(place, now, |rules, state, now| rules.joins_at(state, now, waiting, demand))
+    }
+
+    fn time_at(
+        &self,
+        place: Place,
+        now: u64,
+        when: impl FnOnce(&Rules, &State, u64) -> Option<u64>,
+    ) -> Option<u64> {
+        let time = self.at(place, now, |rules, now_there, budget| {
+            let time = when(rules, budget.state(), now_there)?;
             // A clock that lags behind what the budget has seen waits no longer than it takes to be admitted.
-            Some(if ready_at <= now_there { now } else { ready_at })
+            Some(if time <= now_there { now } else { time })
         });
-        ready_at.unwrap_or(Some(now))
+        time.unwrap_or(Some(now))
     }
 
     /// The budget that decides about `key` now.
@@ -82,6 +106,11 @@ impl Budgets {
 
     pub(crate) fn refund(&self, charge: &Charge, now: u64) -> Refunded {
         self.at(charge.place, now, |rules, now, budget| budget.refund(rules, now, charge)).unwrap_or_default()
+    }
+
+    /// Takes back a charge of a call that another limit denies.
+    pub(crate) fn undo(&self, charge: &Charge, now: u64) -> Refunded {
+        self.at(charge.place, now, |rules, now, budget| budget.undo(rules, now, charge)).unwrap_or_default()
     }
 
     /// Opens a line at the budget of `key`: from now on only those who stand in it are charged.
@@ -140,8 +169,9 @@ impl Budgets {
         }
     }
 
-    /// Puts other rules in force, and keeps what is in use.
-    pub(crate) fn set_rules(&self, rules: Rules, now: u64) {
+    /// Puts other rules in force, and keeps what is in use. No two changes at the same time.
+    pub(crate) fn set_spec(&self, spec: LimitSpec, now: u64) {
+        let rules = self.rules(now).changed(spec, self.grain(), now);
         match self {
             Budgets::Only(only) => only.set_rules(rules, now),
             Budgets::Keyed(table) => table.set_rules(&Arc::new(rules), now),

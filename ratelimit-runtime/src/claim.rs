@@ -178,7 +178,9 @@ fn charge_enforced(claims: &mut [Claim<'_>]) -> Result<(), Refused> {
 
 fn charge_shadows(claims: &mut [Claim<'_>]) {
     for claim in claims.iter_mut().filter(|claim| claim.role == Role::Shadow) {
-        claim.charge = claim.limit.budgets.charge(&claim.key, claim.limit.now(), &claim.demand).ok();
+        // Nobody waits for it.
+        let demand = Demand { waits: false, ..claim.demand };
+        claim.charge = claim.limit.budgets.charge(&claim.key, claim.limit.now(), &demand).ok();
     }
 }
 
@@ -234,13 +236,12 @@ impl Outlook {
     pub(crate) fn look(limit: &Arc<Limit>, key: &Key, demand: &Demand) -> Self {
         let now = limit.now();
         let mut outlook = limit.budgets.look(key, now, |rules, state, now_there| {
-            let capacity = demand.capacity(&rules.spec);
-            let ready_at = rules.plan.ready_at(state, now_there, demand.cost, capacity);
+            let ready_at = rules.ready_at(state, now_there, demand);
             let cause = match ready_at {
                 Some(ready_at) => Cause::Exceeded { ready_at },
                 None => Cause::CostExceedsCapacity,
             };
-            let remaining = capacity.saturating_sub(rules.plan.used(state, now_there));
+            let remaining = rules.remaining(state, now_there, demand);
             // A clock that lags behind what the budget has seen waits no longer than it takes to be admitted.
             let ready_at = ready_at.map(|at| if at <= now_there { now } else { at });
             Self { refusal: Refusal { cause, spec: demand.spec(&rules.spec), remaining }, ready_at, now }

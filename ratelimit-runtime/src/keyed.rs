@@ -213,6 +213,12 @@ impl KeyedLimiter {
     /// Raising `max` never causes a denial; lowering it below what is used denies until that has aged. What is older than a
     /// shorter window is forgotten, and a longer one set later does not bring it back. Those in line are decided anew.
     ///
+    /// A change of the algorithm carries over what is used as well. Between `sliding_window`, `fixed_window` and
+    /// `sliding_log` each charge goes on counting from its instant, as far as the algorithm before knew that; the current
+    /// window of `fixed_window` began with the oldest. `token_bucket`, `leaky_bucket` and `gcra` go on from the same level,
+    /// to the fraction of a permit. What a window held begins to refill with the change; what a bucket misses counts like
+    /// calls made at the change, and permits from before give nothing back. `initial` is for new limiters.
+    ///
     /// # Errors
     ///
     /// If the limit [breaks a rule](LimitSpec::validate); then the one before stays in force.

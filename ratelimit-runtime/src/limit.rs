@@ -9,7 +9,7 @@ use ratelimit_spec::{LimitSpec, Mode, SpecError};
 
 use crate::{
     algorithm::Grain,
-    budget::Charge,
+    budget::{Charge, Demand, Refunded},
     budgets::Budgets,
     clock::TimeSource,
     denied::Name,
@@ -44,13 +44,14 @@ impl RefUnwindSafe for Limit {}
 impl Limit {
     /// One budget. Expects a valid `spec`.
     pub(crate) fn unkeyed(name: Name, spec: LimitSpec, clock: TimeSource) -> Self {
-        Self::new(name, spec, clock, Budgets::only(Rules::new(spec, Grain::Fine)))
+        let rules = Rules::new(spec, Grain::Fine, clock.now());
+        Self::new(name, spec, clock, Budgets::only(rules))
     }
 
     /// A budget for every key. Expects a valid `spec`.
     pub(crate) fn keyed(name: Name, spec: LimitSpec, clock: TimeSource, max_keys: usize) -> Self {
-        let table = Table::new(Rules::new(spec, Grain::Declared), max_keys);
-        Self::new(name, spec, clock, Budgets::Keyed(table))
+        let rules = Rules::new(spec, Grain::Declared, clock.now());
+        Self::new(name, spec, clock, Budgets::Keyed(Table::new(rules, max_keys)))
     }
 
     fn new(name: Name, spec: LimitSpec, clock: TimeSource, budgets: Budgets) -> Self {
@@ -91,7 +92,7 @@ impl Limit {
         spec.validate()?;
         let now = self.now();
         let mut current = lock(&self.spec);
-        self.budgets.set_rules(Rules::new(spec, self.budgets.grain()), now);
+        self.budgets.set_spec(spec, now);
         *current = spec;
         drop(current);
         wait::limit_changed(self, now);
@@ -113,13 +114,17 @@ impl Limit {
         }
     }
 
-    /// Takes a charge back, and says how many permits that freed.
-    pub(crate) fn undo(&self, charge: &Charge) -> u32 {
+    /// Gives back what an admitted call was charged, and says how many permits that freed.
+    pub(crate) fn refund(&self, charge: &Charge) -> u32 {
+        self.give_back(charge, Budgets::refund)
+    }
+
+    fn give_back(&self, charge: &Charge, how: impl FnOnce(&Budgets, &Charge, u64) -> Refunded) -> u32 {
         if charge.cost == 0 {
             return 0;
         }
         let now = self.now();
-        let refunded = self.budgets.refund(charge, now);
+        let refunded = how(&self.budgets, charge, now);
         if refunded.queued {
             wait::budget_emptied(self, charge.place, now);
         }
@@ -131,7 +136,7 @@ impl Limit {
         if charge.counted {
             self.counters.withdrawn(1);
         }
-        self.undo(charge);
+        self.give_back(charge, Budgets::undo);
     }
 
     pub(crate) fn reset(&self) {
@@ -153,9 +158,7 @@ impl Limit {
     }
 
     pub(crate) fn remaining(&self, key: &Key) -> u32 {
-        self.budgets.look(key, self.now(), |rules, state, now| {
-            rules.spec.max().saturating_sub(rules.plan.used(state, now))
-        })
+        self.budgets.look(key, self.now(), |rules, state, now| rules.remaining(state, now, &Demand::new(0)))
     }
 
     pub(crate) fn stats(&self) -> Stats {

@@ -90,7 +90,7 @@ impl Admitted<'_> {
     fn refund(&self) {
         let mut counted = SmallVec::<[&Limit; 4]>::new();
         for (limit, charge) in &self.charges {
-            let gave_something = limit.undo(charge) > 0;
+            let gave_something = limit.refund(charge) > 0;
             // Calls are counted, and not how often one of them was charged by the same limit.
             if gave_something && !counted.iter().any(|other| ptr::eq(*other, *limit)) {
                 limit.counters.refunded();

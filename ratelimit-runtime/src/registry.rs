@@ -150,8 +150,7 @@ impl LimitHandle {
         self.limit.spec()
     }
 
-    /// Puts another limit in force at once, and keeps what has been used, as far as it lies in the new window: what is
-    /// older than a shorter one is forgotten, and a longer one set later does not bring it back.
+    /// Puts another limit in force at once, and keeps what has been used, as [`Limiter::set_spec`] does.
     ///
     /// A `max` other than `u32::MAX` wins over one that each call brings.
     ///

@@ -75,6 +75,10 @@ impl Table {
         }
     }
 
+    pub(crate) fn rules(&self) -> Arc<Rules> {
+        lock(&self.shards[0]).rules().clone()
+    }
+
     pub(crate) fn set_max_keys(&self, max_keys: usize) {
         self.room.set_max_keys(max_keys);
     }

@@ -94,7 +94,10 @@ pub(crate) enum Turn<'a> {
 }
 
 impl<'a, const N: usize> Waiting<'a, N> {
-    pub(crate) fn new(claims: [Claim<'a>; N], terms: Terms) -> Self {
+    pub(crate) fn new(mut claims: [Claim<'a>; N], terms: Terms) -> Self {
+        for claim in &mut claims {
+            claim.demand.waits = true;
+        }
         Self { claims, terms, stage: Stage::Start, blocks: false }
     }
 

@@ -27,7 +27,7 @@ pub enum Algorithm {
     TokenBucket,
     /// Holds up to `burst`, leaking continuously at `max` per window; with waiting, a queue that spaces calls.
     LeakyBucket,
-    /// The same admission as a full token bucket, in one word of memory.
+    /// What a token bucket admits that is full at first, by one number: when it would be full again.
     Gcra,
 }
 

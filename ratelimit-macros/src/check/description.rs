@@ -10,7 +10,6 @@ use crate::errors::Errors;
 pub(super) fn check(args: &Args, site: &TokenStream, errors: &mut Errors) {
     rate_excludes_max_and_window(args, errors);
     limit_is_complete(args, site, errors);
-    algorithm_is_available(args, errors);
     options_fit_algorithm(args, errors);
     window_holds_buckets(args, errors);
     burst_holds_initial(args, errors);
@@ -40,19 +39,6 @@ fn limit_is_complete(args: &Args, site: &TokenStream, errors: &mut Errors) {
         (None, None) => "the limit is missing; write `max = 100, window = \"1s\"` or `rate = \"100/s\"`",
     };
     errors.push(site, message);
-}
-
-/// The one rule that a later version drops.
-fn algorithm_is_available(args: &Args, errors: &mut Errors) {
-    let Some(Argument { written, value: Some(algorithm), .. }) = &args.algorithm else { return };
-    if *algorithm != Algorithm::SlidingWindow {
-        errors.push(
-            written,
-            format!(
-                "`{algorithm}` is not available yet; write `algorithm = \"sliding_window\"` or leave it out"
-            ),
-        );
-    }
 }
 
 fn options_fit_algorithm(args: &Args, errors: &mut Errors) {

@@ -40,7 +40,6 @@ const MISTAKES: [(&str, &str); 54] = [
     ("rate = \"1/s\", share = 0.5, wai = \"1s\"", "did you mean `wait`?"),
     ("rate = \"1/s\", max = 1, window = \"1s\"", "`max` does not go with it"),
     ("\"1/s\"", "write `rate = \"1/s\"`"),
-    ("rate = \"1/s\", algorithm = \"gcra\"", "not available yet"),
     ("rate = \"1/s\", algorithm = \"gcar\"", "did you mean `gcra`"),
     ("rate = \"1/s\", burst = 1", "`burst` does not go with `sliding_window`"),
     ("rate = \"1/s\", max_keys = 1", "goes only with `key`"),

@@ -30,6 +30,11 @@ impl Grid {
     pub(super) fn start(self, bucket: u64) -> u64 {
         saturate((u128::from(bucket) * u128::from(self.window)).div_ceil(u128::from(self.buckets)))
     }
+
+    /// The last instant of the bucket that holds `instant`.
+    pub(super) fn last_of_bucket(self, instant: u64) -> u64 {
+        self.start(self.bucket_at(instant) + 1) - 1
+    }
 }
 
 fn saturate(number: u128) -> u64 {

@@ -9,7 +9,11 @@ mod tests;
 
 use std::mem;
 
-use super::{Allowance, Charged, Denial, END_OF_TIME, Grain, grid::Grid};
+use super::{
+    Allowance, Charged, Denial, END_OF_TIME, Grain,
+    carried::{Carried, Past, Placed, Used},
+    grid::Grid,
+};
 
 /// How many times finer than declared the buckets are at [`Grain::Fine`].
 const FINENESS: u32 = 8;
@@ -34,10 +38,9 @@ pub(crate) struct Ring {
     end: u64,
     /// The latest instant seen; always in the current bucket.
     latest: u64,
-    /// Charges made before this instant had aged out when the grid last changed, and are in no bucket.
-    since: u64,
     blocked: Blocked,
-    carried: Option<Box<Carried>>,
+    /// Where charges are that were made before the last change.
+    past: Option<Box<Past>>,
 }
 
 /// The last answer to "when will so many permits have been released?", so that a flood of denials costs one search.
@@ -55,25 +58,6 @@ impl Blocked {
 
     fn answers(self, permits: u32) -> bool {
         self.above < permits && permits <= self.up_to
-    }
-}
-
-/// How the charges made before a change of the grid were placed on the new one. A refund finds its charge by it.
-#[derive(Clone, Copy, Debug)]
-struct Carried {
-    from: Grid,
-    /// When the grid changed.
-    at: u64,
-}
-
-impl Carried {
-    /// The old bucket tells a charge's instant only roughly: it counts from the latest that it can have been.
-    fn place(self, charged_at: u64) -> u64 {
-        if charged_at >= self.at {
-            return charged_at;
-        }
-        let end = self.from.start(self.from.bucket_at(charged_at) + 1);
-        (end - 1).min(self.at)
     }
 }
 
@@ -101,9 +85,8 @@ impl SlidingWindow {
             bucket: 0,
             end: self.grid.start(1),
             latest: 0,
-            since: 0,
             blocked: Blocked::UNKNOWN,
-            carried: None,
+            past: None,
         }
     }
 
@@ -122,10 +105,10 @@ impl SlidingWindow {
         if let Some(remaining) = most_used.checked_sub(ring.used) {
             ring.used += cost;
             ring.counts[ring.place] += cost;
-            return Ok(Charged { remaining, at: ring.latest });
+            return Ok(Charged::new(remaining, ring.latest));
         }
         if cost == 0 {
-            return Ok(Charged { remaining: 0, at: ring.latest });
+            return Ok(Charged::new(0, ring.latest));
         }
         let excess = ring.used - most_used;
         if !ring.blocked.answers(excess) {
@@ -165,11 +148,8 @@ impl SlidingWindow {
 
     pub(super) fn refund(&self, ring: &mut Ring, now: u64, charged_at: u64, cost: u32) -> u32 {
         self.advance(ring, now);
-        if charged_at < ring.since {
-            return 0;
-        }
-        let counted_from = ring.carried.as_ref().map_or(charged_at, |carried| carried.place(charged_at));
-        let Some(place) = self.place_of(ring, counted_from) else {
+        let counted_from = ring.past.as_ref().map_or(Some(charged_at), |past| past.place(charged_at));
+        let Some(place) = counted_from.and_then(|instant| self.place_of(ring, instant)) else {
             return 0;
         };
         let given_back = ring.counts[place].min(cost);
@@ -183,28 +163,37 @@ impl SlidingWindow {
         self.grid.bucket_at(at) == self.grid.bucket_at(other)
     }
 
-    pub(super) fn convert(&self, mut ring: Ring, old: &Self, now: u64) -> Ring {
-        if self.grid == old.grid {
-            return ring;
-        }
-        old.advance(&mut ring, now);
-        let carried = Carried { from: old.grid, at: ring.latest };
-        let mut converted = self.fresh();
-        self.advance(&mut converted, ring.latest);
-        let oldest = ring.bucket.saturating_sub(u64::from(old.grid.buckets()));
-        converted.since = ring.since.max(old.grid.start(oldest));
+    pub(super) fn carry(&self, mut ring: Ring, now: u64) -> Carried {
+        self.advance(&mut ring, now);
+        let (at, grid) = (ring.latest, self.grid);
+        let oldest = ring.bucket.saturating_sub(u64::from(grid.buckets()));
+        let since = ring.past.as_ref().map_or(0, |past| past.since()).max(grid.start(oldest));
         // Near the start of the timeline the ring has places for buckets before it, which are empty.
         let missing = ring.counts.len() as u64 - 1 - (ring.bucket - oldest);
         let live = ring.oldest_first().skip(usize::try_from(missing).unwrap_or(usize::MAX));
-        for (bucket, count) in (oldest..).zip(live) {
-            let counted_from = carried.place(old.grid.start(bucket));
-            if let Some(place) = self.place_of(&converted, counted_from) {
-                converted.counts[place] += count;
-                converted.used += count;
+        let placed = Placed::InBuckets(grid);
+        let charges = (oldest..).zip(live).filter(|(_, permits)| *permits > 0);
+        let charges = charges.map(|(bucket, permits)| (placed.place(grid.start(bucket), at), permits));
+        Carried { at, since, used: Used::Charges(charges.collect(), placed) }
+    }
+
+    pub(super) fn adopt(&self, carried: Carried) -> Ring {
+        let mut ring = self.fresh();
+        self.advance(&mut ring, carried.at);
+        let (charges, past) = carried.charges();
+        for (at, permits) in charges {
+            if let Some(place) = self.place_of(&ring, at) {
+                ring.counts[place] += permits;
+                ring.used += permits;
             }
         }
-        converted.carried = (converted.used > 0).then(|| Box::new(carried));
-        converted
+        ring.past = Some(Box::new(past));
+        ring
+    }
+
+    /// Whether a ring of one is a ring of the other as it is.
+    pub(super) fn counts_as(&self, other: &Self) -> bool {
+        self.grid == other.grid
     }
 
     /// Brings the ring to `now`, or leaves it where it is if it has been later.
@@ -235,9 +224,6 @@ impl SlidingWindow {
         ring.end = self.grid.start(bucket + 1);
         if ring.used != used_before {
             ring.blocked = Blocked::UNKNOWN;
-        }
-        if ring.used == 0 {
-            ring.carried = None;
         }
     }
 

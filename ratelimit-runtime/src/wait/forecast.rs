@@ -68,9 +68,9 @@ impl Room {
         let mut next = lines.to_vec();
         while let Some(id) = next.pop() {
             let Some(line) = self.lines.get(&id).filter(|_| known.insert(id)) else { continue };
-            for number in &line.queue {
-                if tickets.insert(*number)
-                    && let Some(ticket) = self.tickets.get(number)
+            for number in line.numbers() {
+                if tickets.insert(number)
+                    && let Some(ticket) = self.tickets.get(&number)
                 {
                     next.extend(ticket.lines());
                 }
@@ -88,9 +88,10 @@ impl Room {
         }
         let ticket = self.tickets.get_mut(&number)?;
         ticket.forecast = forecast;
+        let turn = ticket.foreseen_turn();
         for stand in ticket.stands() {
             if let Some(end) = self.lines.get_mut(&stand.line).and_then(|line| line.end.as_mut()) {
-                end.append(forecast, &stand.demand);
+                end.append(forecast, turn, &stand.demand);
             }
         }
         None

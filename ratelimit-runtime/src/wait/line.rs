@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use super::ticket::{Number, Stand};
 use crate::{
     algorithm::State,
-    budget::{Demand, Place},
+    budget::{Charge, Demand, Place},
     limit::Limit,
     rules::Rules,
 };
@@ -20,9 +20,16 @@ pub(super) struct LineId {
 pub(super) struct Line {
     limit: Arc<Limit>,
     place: Place,
-    pub(super) queue: VecDeque<Number>,
+    queue: VecDeque<Waiter>,
+    /// Permits that those in line ask for.
+    waiting: u64,
     /// How the budget will stand once all in line are admitted; `None`: to be worked out anew.
     pub(super) end: Option<Forecast>,
+}
+
+struct Waiter {
+    number: Number,
+    cost: u32,
 }
 
 /// A copy of a budget in which what is to come has been charged already.
@@ -51,15 +58,45 @@ impl Line {
     pub(super) fn new(stand: &Stand, now: u64) -> Self {
         let (limit, place) = (stand.limit.clone(), stand.line.place);
         let end = Some(Forecast::of(&limit, place, now));
-        Self { limit, place, queue: VecDeque::new(), end }
+        Self { limit, place, queue: VecDeque::new(), waiting: 0, end }
+    }
+
+    /// Puts a ticket behind all others.
+    pub(super) fn push(&mut self, number: Number, demand: &Demand) {
+        self.queue.push_back(Waiter { number, cost: demand.cost });
+        self.waiting += u64::from(demand.cost);
     }
 
     /// Takes a ticket out.
     pub(super) fn remove(&mut self, number: Number) {
         // The queue is in the order of the numbers.
-        if let Ok(place) = self.queue.binary_search(&number) {
-            self.queue.remove(place);
+        if let Ok(place) = self.queue.binary_search_by_key(&number, |waiter| waiter.number)
+            && let Some(waiter) = self.queue.remove(place)
+        {
+            self.waiting -= u64::from(waiter.cost);
         }
+    }
+
+    pub(super) fn first(&self) -> Option<Number> {
+        self.queue.front().map(|waiter| waiter.number)
+    }
+
+    /// Those in line, in their order.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = Number> {
+        self.queue.iter().map(|waiter| waiter.number)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Permits that those in line ask for.
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting
     }
 
     /// Begins with the budget as it is now, and nobody in line.
@@ -99,24 +136,22 @@ impl Forecast {
         if self.blocked {
             return None;
         }
-        let capacity = demand.capacity(&self.rules.spec);
-        self.rules.plan.ready_at(&self.state, now.max(self.latest), demand.cost, capacity)
+        self.rules.ready_at(&self.state, now.max(self.latest), demand)
     }
 
-    /// A call joins the line, to be admitted then.
-    pub(super) fn append(&mut self, admitted_at: Option<u64>, demand: &Demand) {
+    /// A call joins the line, to be admitted then, its turn having come at `turn`.
+    pub(super) fn append(&mut self, admitted_at: Option<u64>, turn: u64, demand: &Demand) {
         let Some(at) = admitted_at else {
             self.blocked = true;
             return;
         };
-        let capacity = demand.capacity(&self.rules.spec);
         // It was asked whether that is possible.
-        _ = self.rules.plan.charge(&mut self.state, at, demand.cost, capacity);
+        _ = self.rules.charge(&mut self.state, at, turn, demand);
         self.latest = at;
     }
 
-    /// Whether a charge at one instant counts as long as one at the other.
-    pub(super) fn counts_alike(&self, at: u64, other: u64) -> bool {
-        self.rules.plan.counts_alike(at, other)
+    /// Whether it still holds once the first in line is admitted, who was foreseen for another time perhaps.
+    pub(super) fn holds_after(&self, foreseen: u64, now: u64, charge: &Charge) -> bool {
+        self.rules.plan.counts_as_foreseen(foreseen, now, charge.at, &charge.trace)
     }
 }

@@ -94,14 +94,15 @@ impl Room {
         if with_bell {
             ticket.hang_bell(number);
         }
+        (ticket.forecast, ticket.ready_at) = (forecast, forecast);
+        let turn = ticket.foreseen_turn();
         for stand in ticket.stands() {
             let line = self.lines.entry(stand.line).or_insert_with(|| Line::new(stand, now));
-            line.queue.push_back(number);
+            line.push(number, &stand.demand);
             if let Some(end) = &mut line.end {
-                end.append(forecast, &stand.demand);
+                end.append(forecast, turn, &stand.demand);
             }
         }
-        (ticket.forecast, ticket.ready_at) = (forecast, forecast);
         let lines = ticket.lines();
         self.tickets.insert(number, ticket);
         self.mark_alike(&lines);
@@ -151,7 +152,7 @@ impl Room {
     }
 
     fn front_of(&self, id: LineId) -> Option<Number> {
-        self.lines.get(&id)?.queue.front().copied()
+        self.lines.get(&id)?.first()
     }
 
     /// The lines of a ticket in which others stand before it.
@@ -172,10 +173,10 @@ impl Room {
         let (mut earlier, mut later_than_foreseen) = (Vec::new(), Vec::new());
         for stand in ticket.stands() {
             let Some(line) = self.lines.get_mut(&stand.line) else { continue };
-            line.queue.pop_front();
-            match (&line.end, foreseen, ticket.charged_at(stand.line)) {
-                (Some(end), Some(foreseen), Some(at)) if end.counts_alike(foreseen, at) => {}
-                (_, Some(foreseen), Some(at)) if at < foreseen => earlier.push(stand.line),
+            line.remove(number);
+            match (&line.end, foreseen, ticket.charge_in(stand.line)) {
+                (Some(end), Some(foreseen), Some(charge)) if end.holds_after(foreseen, now, charge) => {}
+                (_, Some(foreseen), Some(charge)) if charge.at < foreseen => earlier.push(stand.line),
                 _ => later_than_foreseen.push(stand.line),
             }
         }
@@ -222,7 +223,7 @@ impl Room {
         while let Some(id) = lines.pop() {
             let Some(line) = self.lines.get_mut(&id) else { continue };
             if mark(line) {
-                let tickets = line.queue.iter().filter_map(|number| self.tickets.get(number));
+                let tickets = line.numbers().filter_map(|number| self.tickets.get(&number));
                 lines.extend(tickets.filter(|ticket| ticket.stands().len() > 1).flat_map(Ticket::lines));
             }
         }
@@ -240,7 +241,7 @@ impl Room {
 
     /// Opens a budget to everybody again if nobody is in line for it.
     pub(super) fn close_if_empty(&mut self, id: LineId, now: u64) {
-        if self.lines.get(&id).is_some_and(|line| line.queue.is_empty()) {
+        if self.lines.get(&id).is_some_and(Line::is_empty) {
             self.dissolve(id, now);
         }
     }

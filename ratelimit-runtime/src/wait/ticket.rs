@@ -22,6 +22,8 @@ use crate::{
 pub(super) struct Number(pub(super) u64);
 
 pub(super) struct Ticket {
+    /// When it came.
+    since: u64,
     legs: SmallVec<[Leg; 1]>,
     stands: SmallVec<[Stand; 1]>,
     /// It cannot be denied.
@@ -63,19 +65,24 @@ pub(super) struct Stand {
 impl Ticket {
     /// Opens a line at every budget that it charges, so that nobody passes the ticket from now on.
     pub(super) fn new(claims: &[Claim<'_>], surely: bool, deadline: Option<u64>, now: u64) -> Self {
-        let legs: SmallVec<[Leg; 1]> = claims.iter().map(|claim| Leg::new(claim, now)).collect();
+        let mut legs: SmallVec<[Leg; 1]> = claims.iter().map(|claim| Leg::new(claim, now)).collect();
         let mut stands = SmallVec::<[Stand; 1]>::new();
-        for leg in &legs {
+        for leg in &mut legs {
             let Some(place) = leg.place else { continue };
             let line = LineId::of(&leg.limit, place);
             match stands.iter_mut().find(|stand| stand.line == line) {
-                Some(stand) => stand.demand = stand.demand.and(&leg.demand),
+                Some(stand) => {
+                    stand.demand = stand.demand.and(&leg.demand);
+                    // It goes with the first one, and waits for no turn of its own.
+                    leg.demand.waits = false;
+                }
                 None => {
                     stands.push(Stand { limit: leg.limit.clone(), key: leg.key, line, demand: leg.demand });
                 }
             }
         }
         Self {
+            since: now,
             legs,
             stands,
             surely,
@@ -128,16 +135,30 @@ impl Ticket {
 
     /// Charges every budget at which it is first in line, or none.
     pub(super) fn charge(&mut self, now: u64) -> Result<(), Cause> {
+        let turn = self.foreseen_turn().min(now);
         for number in 0..self.legs.len() {
-            if let Err(cause) = self.legs[number].charge(now) {
+            if let Err(cause) = self.legs[number].charge(now, turn) {
                 self.legs[..number].iter_mut().for_each(|leg| _ = leg.undo(now));
                 return Err(cause);
             }
         }
         for leg in self.legs.iter_mut().filter(|leg| leg.role == Role::Shadow) {
-            leg.charge = leg.limit.budgets.charge(&leg.key, now, &leg.demand).ok();
+            // Nobody waits for it.
+            let demand = Demand { waits: false, ..leg.demand };
+            leg.charge = leg.limit.budgets.charge(&leg.key, now, &demand).ok();
         }
         Ok(())
+    }
+
+    /// Since when it has waited for nothing but those before it. In one line that is since it came; in several it may have
+    /// been held up in another one, up to when it is admitted.
+    pub(super) fn foreseen_turn(&self) -> u64 {
+        if self.stands.len() == 1 { self.since } else { self.forecast.unwrap_or(u64::MAX) }
+    }
+
+    /// What it was charged in one of its lines: the first charge, if there are several.
+    pub(super) fn charge_in(&self, line: LineId) -> Option<&Charge> {
+        self.legs.iter().find(|leg| leg.line() == Some(line))?.charge.as_ref()
     }
 
     /// Takes back what was charged, and gives the lines that may move on by that.
@@ -151,12 +172,6 @@ impl Ticket {
             let ready_at = stand.limit.budgets.ready_at(stand.line.place, now, &stand.demand)?;
             Some(latest.max(ready_at))
         })
-    }
-
-    /// The instant from which its charge at the budget of a line counts.
-    pub(super) fn charged_at(&self, line: LineId) -> Option<u64> {
-        let leg = self.legs.iter().find(|leg| leg.line() == Some(line))?;
-        leg.charge.map(|charge| charge.at)
     }
 
     /// Its turn comes before its alarm rings.
@@ -203,8 +218,7 @@ impl Stand {
     pub(super) fn denial(&self, reason: Reason, ready_at: Option<u64>, now: u64) -> RateLimited {
         self.limit.counters.denied();
         let (limit, remaining) = self.limit.budgets.look(&self.key, now, |rules, state, now| {
-            let used = rules.plan.used(state, now);
-            (self.demand.spec(&rules.spec), self.demand.capacity(&rules.spec).saturating_sub(used))
+            (self.demand.spec(&rules.spec), rules.remaining(state, now, &self.demand))
         });
         let retry_after = match reason {
             Reason::CostExceedsCapacity => None,
@@ -229,10 +243,10 @@ impl Leg {
         self.place.map(|place| LineId::of(&self.limit, place))
     }
 
-    fn charge(&mut self, now: u64) -> Result<(), Cause> {
+    fn charge(&mut self, now: u64, turn: u64) -> Result<(), Cause> {
         let Self { limit, key, demand, .. } = self;
         let charged = match self.place {
-            Some(place) => limit.budgets.charge_first(place, now, demand),
+            Some(place) => limit.budgets.charge_first(place, now, turn, demand),
             None if self.role == Role::Enforced => Some(limit.budgets.charge(key, now, demand)),
             None => None,
         };
@@ -245,7 +259,7 @@ impl Leg {
         if charge.counted {
             self.limit.counters.withdrawn(1);
         }
-        let refunded = self.limit.budgets.refund(&charge, now);
+        let refunded = self.limit.budgets.undo(&charge, now);
         refunded.queued.then(|| LineId::of(&self.limit, charge.place))
     }
 }

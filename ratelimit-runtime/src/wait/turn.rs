@@ -4,7 +4,7 @@ use std::task::Waker;
 
 use super::{
     Terms,
-    line::LineId,
+    line::{Line, LineId},
     room::{Afterwards, Room},
     ticket::{Number, Stand, Ticket},
 };
@@ -74,7 +74,9 @@ impl Room {
             return Decision::Charged;
         }
         let forecast = self.ready_behind(ticket.stands(), now);
-        if ticket.waits_in_vain(forecast, now).is_none() && self.full_line_of(ticket, terms).is_none() {
+        let fits =
+            self.full_line_of(ticket, terms).is_none() && self.full_bucket(ticket, terms, now).is_none();
+        if fits && ticket.waits_in_vain(forecast, now).is_none() {
             return Decision::Waits { forecast };
         }
         // It is turned away only by what is exact, and with those gone who wait in vain themselves.
@@ -118,7 +120,13 @@ impl Room {
         terms: &Terms,
         now: u64,
     ) -> Option<RateLimited> {
-        if let Some(reason) = ticket.waits_in_vain(forecast, now) {
+        let in_vain = ticket.waits_in_vain(forecast, now);
+        if in_vain != Some(Reason::CostExceedsCapacity)
+            && let Some((full, joins_at)) = self.full_bucket(ticket, terms, now)
+        {
+            return Some(full.denial(Reason::Exceeded, Some(joins_at), now));
+        }
+        if let Some(reason) = in_vain {
             return ticket.denial(reason, forecast, now);
         }
         let full = self.full_line_of(ticket, terms)?;
@@ -126,8 +134,22 @@ impl Room {
     }
 
     fn full_line_of<'t>(&self, ticket: &'t Ticket, terms: &Terms) -> Option<&'t Stand> {
-        let length = |id: &LineId| self.lines.get(id).map_or(0, |line| line.queue.len());
+        let length = |id: &LineId| self.lines.get(id).map_or(0, Line::len);
         ticket.stands().iter().find(|stand| length(&stand.line) >= terms.max_waiters)
+    }
+
+    /// Where the call does not even fit in line, and when it would; of several, the one that frees last.
+    fn full_bucket<'t>(&self, ticket: &'t Ticket, terms: &Terms, now: u64) -> Option<(&'t Stand, u64)> {
+        if terms.surely {
+            return None;
+        }
+        let joins_at = |stand: &'t Stand| {
+            let waiting = self.lines.get(&stand.line).map_or(0, Line::waiting);
+            let joins_at = stand.limit.budgets.joins_at(stand.line.place, now, waiting, &stand.demand)?;
+            Some((stand, joins_at))
+        };
+        let full = ticket.stands().iter().filter_map(joins_at).filter(|(_, joins_at)| *joins_at > now);
+        full.max_by_key(|(_, joins_at)| *joins_at)
     }
 
     /// The call looks whether its turn has come.
@@ -230,7 +252,7 @@ impl Room {
     pub(super) fn release(&mut self, id: LineId, role: Role, now: u64, later: &mut Afterwards) {
         let Some(line) = self.dissolve(id, now) else { return };
         let mut others = Vec::new();
-        for number in line.queue {
+        for number in line.numbers() {
             let Some(ticket) = self.tickets.get_mut(&number) else { continue };
             ticket.release(id, role);
             others.extend(ticket.lines());

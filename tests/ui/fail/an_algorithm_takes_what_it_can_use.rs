@@ -5,8 +5,8 @@ fn unknown() -> Result<(), RateLimited> {
     Ok(())
 }
 
-#[rate_limit(rate = "1/s", algorithm = "gcra", burst = 5)]
-fn not_available_yet() -> Result<(), RateLimited> {
+#[rate_limit(rate = "1/s", algorithm = "gcra", buckets = 5)]
+fn buckets_of_another() -> Result<(), RateLimited> {
     Ok(())
 }
 

@@ -1,7 +1,10 @@
 //! The lines as they are promised to be: a list of calls in the order of their coming, moved on whenever anything happens.
 
+use std::sync::Arc;
+
 use crate::{
-    algorithm::{Plan, State},
+    algorithm::{Charged, State},
+    budget::Demand,
     budgets::Budgets,
     rules::Rules,
 };
@@ -15,8 +18,7 @@ pub(super) struct Model<const N: usize> {
 
 #[derive(Clone)]
 struct Budget {
-    capacity: u32,
-    plan: Plan,
+    rules: Arc<Rules>,
     state: State,
     life: u32,
     enforced: bool,
@@ -27,12 +29,14 @@ pub(super) struct Call<const N: usize> {
     pub(super) id: usize,
     pub(super) costs: [u32; N],
     pub(super) deadline: Option<u64>,
+    /// Since when it waits; `None`: it does not.
+    since: Option<u64>,
     /// Where it still waits.
     waits_at: [bool; N],
 }
 
-/// What a call was charged at each budget: when, how much, and in which life of it.
-pub(super) type Charges<const N: usize> = [Option<(u64, u32, u32)>; N];
+/// What a call was charged at each budget: how, how much, and in which life of it.
+pub(super) type Charges<const N: usize> = [Option<(Charged, u32, u32)>; N];
 
 /// What should become of a call that comes.
 #[derive(Debug, PartialEq)]
@@ -41,7 +45,17 @@ pub(super) enum Outlook {
     At(u64),
 }
 
+impl Budget {
+    fn capacity(&self) -> u32 {
+        Demand::new(0).capacity(&self.rules.spec)
+    }
+}
+
 impl<const N: usize> Call<N> {
+    fn demand(&self, number: usize) -> Demand {
+        Demand { waits: self.since.is_some(), ..Demand::new(self.costs[number]) }
+    }
+
     pub(super) fn waits_at(&self, number: usize) -> bool {
         self.waits_at[number]
     }
@@ -50,24 +64,40 @@ impl<const N: usize> Call<N> {
 impl<const N: usize> Model<N> {
     pub(super) fn new(specs: [LimitSpec; N], kinds: [&Budgets; N]) -> Self {
         let budgets = std::array::from_fn(|number| {
-            let rules = Rules::new(specs[number], kinds[number].grain());
-            let state = rules.plan.fresh();
-            Budget { capacity: rules.spec.max(), plan: rules.plan, state, life: 0, enforced: true }
+            let rules = Rules::new(specs[number], kinds[number].grain(), 0);
+            Budget { state: rules.plan.fresh(), rules: Arc::new(rules), life: 0, enforced: true }
         });
         Self { budgets, calls: Vec::new() }
     }
 
-    pub(super) fn call(&self, id: usize, costs: [u32; N], deadline: Option<u64>) -> Call<N> {
+    pub(super) fn call(
+        &self,
+        id: usize,
+        costs: [u32; N],
+        since: Option<u64>,
+        deadline: Option<u64>,
+    ) -> Call<N> {
         let waits_at = std::array::from_fn(|number| self.budgets[number].enforced && costs[number] > 0);
-        Call { id, costs, deadline, waits_at }
+        Call { id, costs, deadline, since, waits_at }
     }
 
     pub(super) fn can_never_be_admitted(&self, call: &Call<N>) -> bool {
-        (0..N).any(|number| call.waits_at[number] && call.costs[number] > self.budgets[number].capacity)
+        (0..N).any(|number| call.waits_at[number] && call.costs[number] > self.budgets[number].capacity())
     }
 
     pub(super) fn queue_at(&self, number: usize) -> usize {
         self.calls.iter().filter(|call| call.waits_at[number]).count()
+    }
+
+    /// When a call may stand in line.
+    pub(super) fn joins_at(&self, call: &Call<N>, now: u64) -> u64 {
+        let joins_at = |number: usize| {
+            let Budget { rules, state, .. } = &self.budgets[number];
+            let in_line = self.calls.iter().filter(|call| call.waits_at[number]);
+            let waiting = in_line.map(|call| u64::from(call.costs[number])).sum();
+            rules.joins_at(state, now, waiting, &call.demand(number)).unwrap()
+        };
+        (0..N).filter(|number| call.waits_at[*number]).map(joins_at).max().unwrap_or(now)
     }
 
     /// Admits all who are first wherever they wait and find room there, and gives what they were charged.
@@ -139,27 +169,39 @@ impl<const N: usize> Model<N> {
 
     fn ready_at(&self, call: &Call<N>, now: u64) -> Option<u64> {
         (0..N).filter(|number| call.waits_at[*number]).try_fold(now, |latest, number| {
-            let Budget { plan, state, capacity, .. } = &self.budgets[number];
-            Some(latest.max(plan.ready_at(state, now, call.costs[number], *capacity)?))
+            let Budget { rules, state, .. } = &self.budgets[number];
+            Some(latest.max(rules.ready_at(state, now, &call.demand(number))?))
         })
     }
 
     fn charge(&mut self, call: &Call<N>, now: u64) -> Charges<N> {
         std::array::from_fn(|number| {
-            let Budget { plan, state, capacity, life, .. } = &mut self.budgets[number];
+            let Budget { rules, state, life, .. } = &mut self.budgets[number];
             call.waits_at[number].then(|| {
-                let charged = plan.charge(state, now, call.costs[number], *capacity).unwrap();
-                (charged.at, call.costs[number], *life)
+                let turn = call.since.unwrap_or(now);
+                let charged = rules.charge(state, now, turn, &call.demand(number)).unwrap();
+                (charged, call.costs[number], *life)
             })
         })
     }
 
     pub(super) fn refund(&mut self, charges: &Charges<N>, now: u64) {
         for (budget, charge) in self.budgets.iter_mut().zip(charges) {
-            if let Some((at, cost, life)) = *charge
+            if let Some((charged, cost, life)) = *charge
                 && life == budget.life
             {
-                budget.plan.refund(&mut budget.state, now, at, cost);
+                budget.rules.plan.refund(&mut budget.state, now, charged.at, cost);
+            }
+        }
+    }
+
+    /// A call was charged, and went through nowhere.
+    pub(super) fn undo(&mut self, charges: &Charges<N>, now: u64) {
+        for (budget, charge) in self.budgets.iter_mut().zip(charges) {
+            if let Some((Charged { at, trace, .. }, cost, life)) = *charge
+                && life == budget.life
+            {
+                budget.rules.plan.undo(&mut budget.state, now, at, &trace, cost);
             }
         }
     }
@@ -170,15 +212,15 @@ impl<const N: usize> Model<N> {
 
     pub(super) fn reset(&mut self, number: usize) {
         let budget = &mut self.budgets[number];
-        budget.state = budget.plan.fresh();
+        budget.state = budget.rules.plan.fresh();
         budget.life += 1;
     }
 
     pub(super) fn set_spec(&mut self, number: usize, spec: LimitSpec, kind: &Budgets, now: u64) {
-        let rules = Rules::new(spec, kind.grain());
         let budget = &mut self.budgets[number];
-        budget.state = rules.plan.convert(budget.state.clone(), &budget.plan, now);
-        (budget.plan, budget.capacity) = (rules.plan, spec.max());
+        let rules = budget.rules.changed(spec, kind.grain(), now);
+        budget.state = rules.plan.convert(budget.state.clone(), &budget.rules.plan, now);
+        budget.rules = Arc::new(rules);
     }
 
     pub(super) fn enforce(&mut self, number: usize, enforced: bool) {
@@ -189,6 +231,6 @@ impl<const N: usize> Model<N> {
     }
 
     pub(super) fn used(&self, number: usize, now: u64) -> u32 {
-        self.budgets[number].plan.used(&self.budgets[number].state, now)
+        self.budgets[number].rules.plan.used(&self.budgets[number].state, now)
     }
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, task::Poll, time::Duration};
 
 use proptest::prelude::*;
-use ratelimit_spec::{LimitSpec, Mode};
+use ratelimit_spec::{Algorithm, LimitSpec, Mode};
 
 use super::{
     model::{Charges, Model, Outlook},
@@ -30,9 +30,7 @@ enum Step<const N: usize> {
     Reset(usize),
     SetSpec {
         limit: usize,
-        max: u32,
-        window: u64,
-        buckets: u32,
+        spec: LimitSpec,
     },
     Switch {
         limit: usize,
@@ -46,6 +44,19 @@ enum Step<const N: usize> {
     },
 }
 
+/// In a stack, when a queue's turns come depends on the lines beside it, and when a window begins on which limit is the
+/// first to be given back.
+fn algorithms(lines: usize) -> impl Strategy<Value = Algorithm> {
+    let alone = [Algorithm::LeakyBucket, Algorithm::FixedWindow];
+    let fits = |algorithm: &Algorithm| lines == 1 || !alone.contains(algorithm);
+    prop::sample::select(Algorithm::ALL.into_iter().filter(fits).collect::<Vec<_>>())
+}
+
+fn spec(algorithm: Algorithm, max: u32, window: u64, buckets: u32) -> LimitSpec {
+    let spec = LimitSpec::new(max, Duration::from_nanos(window)).with_algorithm(algorithm);
+    if algorithm.takes_buckets() { spec.with_buckets(buckets) } else { spec }
+}
+
 fn step<const N: usize>() -> impl Strategy<Value = Step<N>> {
     let costs = || prop::array::uniform::<_, N>(prop_oneof![2 => 0..1_u32, 4 => 1..3_u32, 1 => 3..7_u32]);
     let bound = prop_oneof![2 => Just(None), 3 => (0..3 * WINDOW).prop_map(Some)];
@@ -57,8 +68,11 @@ fn step<const N: usize>() -> impl Strategy<Value = Step<N>> {
         2 => (0..8_usize).prop_map(Step::Poll),
         3 => (0..8_usize).prop_map(Step::Refund),
         1 => (0..N).prop_map(Step::Reset),
-        2 => (0..N, 0..7_u32, 40..2 * WINDOW, 1..5_u32)
-            .prop_map(|(limit, max, window, buckets)| Step::SetSpec { limit, max, window, buckets }),
+        2 => (0..N, algorithms(N), 0..7_u32, 40..2 * WINDOW, 1..5_u32).prop_map(
+            |(limit, algorithm, max, window, buckets)| {
+                Step::SetSpec { limit, spec: spec(algorithm, max, window, buckets) }
+            }
+        ),
         1 => (0..N, any::<bool>()).prop_map(|(limit, on)| Step::Switch { limit, on }),
         4 => (0..WINDOW / 2).prop_map(Step::Advance),
         1 => (0..5 * WINDOW).prop_map(Step::Advance),
@@ -102,8 +116,7 @@ impl<const N: usize> Run<'_, N> {
                 self.limits[number].reset();
                 self.model.reset(number);
             }
-            Step::SetSpec { limit: number, max, window, buckets } => {
-                let spec = LimitSpec::new(max, Duration::from_nanos(window)).with_buckets(buckets);
+            Step::SetSpec { limit: number, spec } => {
                 self.model.set_spec(number, spec, &self.limits[number].budgets, self.now);
                 self.limits[number].set_spec(spec).unwrap();
                 self.nobody_waits_in_vain_for(number);
@@ -114,7 +127,7 @@ impl<const N: usize> Run<'_, N> {
             }
             Step::Advance(by) => self.advance(by),
             Step::AdvanceUntil { costs, before } => {
-                let comer = self.model.call(usize::MAX, costs, None);
+                let comer = self.model.call(usize::MAX, costs, None, None);
                 if let (_, Outlook::At(at)) = self.model.forecast(self.now, comer) {
                     self.advance((at - self.now).saturating_sub(before));
                 }
@@ -131,7 +144,7 @@ impl<const N: usize> Run<'_, N> {
     fn wait(&mut self, costs: [u32; N], at_most: Option<u64>, frozen: bool) {
         let id = self.next_id;
         self.next_id += 1;
-        let call = self.model.call(id, costs, at_most.map(|at_most| self.now + at_most));
+        let call = self.model.call(id, costs, Some(self.now), at_most.map(|at_most| self.now + at_most));
         let waits_at: Vec<usize> = (0..N).filter(|number| costs[*number] > 0).collect();
         let (_, outlook) = self.model.forecast(self.now, call.clone());
 
@@ -163,9 +176,15 @@ impl<const N: usize> Run<'_, N> {
                     let full = |number: &usize| self.model.queue_at(*number) >= MAX_WAITERS;
                     assert!(waits_at.iter().any(full), "there is a line that is full");
                 }
+                Reason::Exceeded => {
+                    let joins_at = self.model.joins_at(&call, self.now);
+                    assert!(joins_at > self.now, "there is room in the queue");
+                    self.expect_retry_after(&limited, &Outlook::At(joins_at));
+                }
                 other => panic!("{other:?}"),
             },
             Poll::Pending => {
+                assert_eq!(self.model.joins_at(&call, self.now), self.now, "there is no room in the queue");
                 let Outlook::At(at) = outlook else { panic!("waits, and can never be admitted") };
                 // That nobody waits who could be admitted is compared when the world is settled.
                 assert!(call.deadline.is_none_or(|deadline| at <= deadline), "waits in vain");
@@ -177,7 +196,7 @@ impl<const N: usize> Run<'_, N> {
     }
 
     fn try_once(&mut self, costs: [u32; N]) {
-        let call = self.model.call(self.next_id, costs, None);
+        let call = self.model.call(self.next_id, costs, None, None);
         self.next_id += 1;
         let (_, outlook) = self.model.forecast(self.now, call.clone());
         let mut claims = claims(self.limits, costs);
@@ -213,7 +232,7 @@ impl<const N: usize> Run<'_, N> {
         self.model.leave(id);
         if let Some(index) = self.granted.iter().position(|(granted, _)| *granted == id) {
             let (_, charges) = self.granted.swap_remove(index);
-            self.model.refund(&charges, self.now);
+            self.model.undo(&charges, self.now);
         }
     }
 
@@ -272,7 +291,7 @@ impl<const N: usize> Run<'_, N> {
     }
 
     fn in_vain(&self) -> Vec<usize> {
-        let nobody = self.model.call(usize::MAX, [0; N], None);
+        let nobody = self.model.call(usize::MAX, [0; N], None, None);
         self.model.forecast(self.now, nobody).0
     }
 
@@ -286,9 +305,8 @@ impl<const N: usize> Run<'_, N> {
     }
 }
 
-fn run<const N: usize>(keyed: [bool; N], maxes: [u32; N], steps: &[Step<N>]) {
+fn run<const N: usize>(keyed: [bool; N], specs: [LimitSpec; N], steps: &[Step<N>]) {
     let clock = ManualClock::new();
-    let specs = maxes.map(|max| LimitSpec::new(max, Duration::from_nanos(WINDOW)).with_buckets(3));
     let limits: [Arc<Limit>; N] = std::array::from_fn(|number| limit(specs[number], &clock, keyed[number]));
     let kinds = std::array::from_fn(|number| &limits[number].budgets);
     let mut run = Run {
@@ -316,18 +334,18 @@ proptest! {
     #[test]
     fn one_line_is_served_as_the_model_says(
         keyed in any::<bool>(),
-        max in 1..6_u32,
+        (algorithm, max) in (algorithms(1), 1..6_u32),
         steps in prop::collection::vec(step::<1>(), 1..60),
     ) {
-        run([keyed], [max], &steps);
+        run([keyed], [spec(algorithm, max, WINDOW, 3)], &steps);
     }
 
     #[test]
     fn the_lines_of_stacks_are_served_as_the_model_says(
         keyed in prop::array::uniform3(any::<bool>()),
-        maxes in prop::array::uniform3(1..6_u32),
+        limits in prop::array::uniform3((algorithms(3), 1..6_u32)),
         steps in prop::collection::vec(step::<3>(), 1..60),
     ) {
-        run(keyed, maxes, &steps);
+        run(keyed, limits.map(|(algorithm, max)| spec(algorithm, max, WINDOW, 3)), &steps);
     }
 }
