@@ -190,4 +190,9 @@ macro_rules! stress {
 
 stress! {
     sliding_window: "50/1ms buckets=10",
+    fixed_window: "50/1ms algorithm=fixed_window",
+    sliding_log: "50/1ms algorithm=sliding_log",
+    token_bucket: "50/1ms algorithm=token_bucket burst=40",
+    leaky_bucket: "50/1ms algorithm=leaky_bucket burst=40",
+    gcra: "50/1ms algorithm=gcra burst=40",
 }
