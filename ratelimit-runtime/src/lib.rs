@@ -34,9 +34,10 @@
 //!
 //! # What it promises
 //!
-//! * In every interval as long as the window, at most `max` is admitted. A permit comes back no earlier than one window
-//!   after it was taken, and no later than one window and one bucket. So a caller that paces itself at exactly the limit
-//!   loses up to one part in `buckets + 1`: more buckets, which cost memory and not time, make that small.
+//! * Limits are exact for any number of threads, whatever their [`Algorithm`].
+//! * By the default one, in every interval as long as the window, at most `max` is admitted. A permit comes back no earlier
+//!   than one window after it was taken, and no later than one window and one bucket. So a caller that paces itself at
+//!   exactly the limit loses up to one part in `buckets + 1`: more buckets, which cost memory and not time, make that small.
 //! * Denied calls are not counted. Several limits on one function are one decision: all are charged, or none.
 //! * Those who wait are admitted first come, first served; a wait that cannot succeed is refused at once; dropping the
 //!   future of one that waits loses nothing.
