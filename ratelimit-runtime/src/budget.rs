@@ -1,6 +1,7 @@
 //! One budget: what has been charged to it, and whether callers wait in line for it.
 
 use ratelimit_spec::LimitSpec;
+use smallvec::SmallVec;
 
 use crate::{
     algorithm::{Allowance, Denial, State, Trace},
@@ -98,18 +99,35 @@ pub(crate) struct Charge {
     pub(crate) remaining: u32,
     /// The budget counts the call as admitted.
     pub(crate) counted: bool,
+    /// The key that was charged, where its budget is shared: it may have one of its own by the time of a refund.
+    pub(crate) sharer: Option<Key>,
 }
 
 impl Charge {
     /// One permit that was set out to be taken.
     pub(crate) fn counted(place: Place, at: u64, life: u64, remaining: u32) -> Self {
-        Self { place, cost: 1, at, trace: Trace::of_none(at), life, remaining, counted: true }
+        Self { place, cost: 1, at, trace: Trace::of_none(at), life, remaining, counted: true, sharer: None }
+    }
+
+    /// Remembers the key where the budget is shared.
+    pub(crate) fn of_key(self, key: Key) -> Self {
+        let is_shared = matches!(self.place, Place::Overflow(_));
+        Self { sharer: is_shared.then_some(key), ..self }
     }
 
     /// That of a call with a cost of 0: it only looks, and there is nothing to give back.
     pub(crate) fn of_nothing(rules: &Rules, state: &State, now: u64, place: Place, demand: &Demand) -> Self {
         let remaining = rules.remaining(state, now, demand);
-        Self { place, cost: 0, at: now, trace: Trace::of_none(now), life: 0, remaining, counted: false }
+        Self {
+            place,
+            cost: 0,
+            at: now,
+            trace: Trace::of_none(now),
+            life: 0,
+            remaining,
+            counted: false,
+            sharer: None,
+        }
     }
 }
 
@@ -132,11 +150,19 @@ pub(crate) enum Cause {
 }
 
 /// What a refund did.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Refunded {
     pub(crate) permits: u32,
-    /// Somebody waits for this budget and may now be admitted.
-    pub(crate) queued: bool,
+    /// Where somebody waits and may now be admitted.
+    pub(crate) queued: SmallVec<[Place; 2]>,
+}
+
+impl Refunded {
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.permits = self.permits.max(other.permits);
+        self.queued.extend(other.queued);
+        self
+    }
 }
 
 #[derive(Debug)]
@@ -146,11 +172,18 @@ pub(crate) struct Budget {
     life: u64,
     /// Callers wait in line, and nobody passes them.
     queued: bool,
+    /// The life of the shared budget that this one is a copy of: what was charged in that life was charged here as well.
+    copied_from: Option<u64>,
 }
 
 impl Budget {
     pub(crate) fn new(state: State, life: u64) -> Self {
-        Self { state, life, queued: false }
+        Self { state, life, queued: false, copied_from: None }
+    }
+
+    /// A budget for a key that has shared this one so far: it has used as much.
+    pub(crate) fn copy(&self, life: u64) -> Self {
+        Self { state: self.state.clone(), life, queued: false, copied_from: Some(self.life) }
     }
 
     /// Charges the call, unless others wait in line before it. A cost of 0 only looks, and passes everybody.
@@ -185,6 +218,7 @@ impl Budget {
                 life: self.life,
                 remaining: charged.remaining,
                 counted: false,
+                sharer: None,
             }),
             Err(Denial::Exceeded { ready_at }) => {
                 Err(self.refusal(rules, now, demand, Cause::Exceeded { ready_at }))
@@ -229,16 +263,19 @@ impl Budget {
     }
 
     fn give_back(&mut self, charge: &Charge, give_back: impl FnOnce(&mut State) -> u32) -> Refunded {
-        if charge.life != self.life {
-            return Refunded::default();
-        }
-        Refunded { permits: give_back(&mut self.state), queued: self.queued }
+        // A budget of the key's own was charged by name, or as the copy of the one that the key shared.
+        let place = match charge.sharer {
+            Some(key) if self.copied_from == Some(charge.life) => Place::Own(key),
+            _ if self.life == charge.life => charge.place,
+            _ => return Refunded::default(),
+        };
+        let permits = give_back(&mut self.state);
+        Refunded { permits, queued: self.queued.then_some(place).into_iter().collect() }
     }
 
     /// Forgets every charge.
     pub(crate) fn reset(&mut self, rules: &Rules, life: u64) {
-        self.state = rules.plan.fresh();
-        self.life = life;
+        (self.state, self.life, self.copied_from) = (rules.plan.fresh(), life, None);
     }
 
     /// Forgets every charge, for a budget that draws its lives by itself.

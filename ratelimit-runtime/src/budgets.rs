@@ -105,12 +105,26 @@ impl Budgets {
     }
 
     pub(crate) fn refund(&self, charge: &Charge, now: u64) -> Refunded {
-        self.at(charge.place, now, |rules, now, budget| budget.refund(rules, now, charge)).unwrap_or_default()
+        self.give_back(charge, now, |rules, now, budget| budget.refund(rules, now, charge))
     }
 
     /// Takes back a charge of a call that another limit denies.
     pub(crate) fn undo(&self, charge: &Charge, now: u64) -> Refunded {
-        self.at(charge.place, now, |rules, now, budget| budget.undo(rules, now, charge)).unwrap_or_default()
+        self.give_back(charge, now, |rules, now, budget| budget.undo(rules, now, charge))
+    }
+
+    /// Gives back where the call was charged, and where a copy of that has gone since.
+    fn give_back(
+        &self,
+        charge: &Charge,
+        now: u64,
+        give_back: impl Fn(&Rules, u64, &mut Budget) -> Refunded,
+    ) -> Refunded {
+        let refunded = self.at(charge.place, now, &give_back).unwrap_or_default();
+        match charge.sharer.and_then(|key| self.at(Place::Own(key), now, &give_back)) {
+            Some(in_copy) => refunded.and(in_copy),
+            None => refunded,
+        }
     }
 
     /// Opens a line at the budget of `key`: from now on only those who stand in it are charged.

@@ -125,8 +125,8 @@ impl Limit {
         }
         let now = self.now();
         let refunded = how(&self.budgets, charge, now);
-        if refunded.queued {
-            wait::budget_emptied(self, charge.place, now);
+        for place in refunded.queued {
+            wait::budget_emptied(self, place, now);
         }
         refunded.permits
     }

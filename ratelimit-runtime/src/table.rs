@@ -122,7 +122,9 @@ impl Table {
                 self.overflowed.fetch_add(1, Relaxed);
                 let number = shard.overflow_number(hash);
                 let place = Place::Overflow(number);
-                shard.act_on_overflow(number, |rules, budget| budget.charge(rules, now, place, demand))
+                let charge = shard
+                    .act_on_overflow(number, |rules, budget| budget.charge(rules, now, place, demand))?;
+                Ok(charge.of_key(*key))
             }
         }
     }
@@ -281,7 +283,7 @@ impl Table {
             }
             Seat::Overflow => {
                 let number = shard.overflow_number(hash);
-                shard.act_on_overflow(number, |rules, budget| budget.renew(rules));
+                shard.renew_overflow(number);
             }
         }
     }

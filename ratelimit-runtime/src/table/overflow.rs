@@ -20,9 +20,9 @@ impl Overflow {
         self.budgets.get(place)
     }
 
-    pub(super) fn get_or_make(&mut self, place: usize, rules: &Rules) -> &mut Budget {
+    pub(super) fn get_or_make(&mut self, place: usize, mut make: impl FnMut() -> Budget) -> &mut Budget {
         if self.budgets.is_empty() {
-            self.budgets.extend((0..OVERFLOW_PER_SHARD).map(|_| Budget::new(rules.plan.fresh(), 0)));
+            self.budgets.extend((0..OVERFLOW_PER_SHARD).map(|_| make()));
         }
         &mut self.budgets[place % OVERFLOW_PER_SHARD]
     }

@@ -29,6 +29,7 @@ pub(super) struct Shard {
     overflow: Overflow,
     /// Never written to while fresh: what a key that is not tracked has used.
     untouched: State,
+    /// No two budgets here ever have the same life.
     next_life: u64,
 }
 
@@ -84,8 +85,11 @@ impl Shard {
 
     /// A budget for a new key: it has used what its overflow budget has.
     pub(super) fn new_budget(&mut self, hash: u64) -> Budget {
-        let state = self.overflow.state(Overflow::place_of(hash)).unwrap_or(&self.untouched).clone();
-        Budget::new(state, draw(&mut self.next_life))
+        let life = draw(&mut self.next_life);
+        match self.overflow.get(Overflow::place_of(hash)) {
+            Some(shared) => shared.copy(life),
+            None => Budget::new(self.untouched.clone(), life),
+        }
     }
 
     /// A budget that nobody has used.
@@ -228,7 +232,14 @@ impl Shard {
         act: impl FnOnce(&Rules, &mut Budget) -> R,
     ) -> R {
         let place = usize::from(number) % OVERFLOW_PER_SHARD;
-        act(&self.rules, self.overflow.get_or_make(place, &self.rules))
+        let Self { rules, overflow, next_life, .. } = self;
+        act(rules, overflow.get_or_make(place, || fresh(rules, next_life)))
+    }
+
+    /// Empties an overflow budget.
+    pub(super) fn renew_overflow(&mut self, number: u16) {
+        let life = draw(&mut self.next_life);
+        self.act_on_overflow(number, |rules, budget| budget.reset(rules, life));
     }
 
     /// Empties the budget of one key.
@@ -240,7 +251,7 @@ impl Shard {
     /// Empties every budget.
     pub(super) fn reset(&mut self, now: u64, room: &Room) {
         for budget in self.overflow.iter_mut() {
-            budget.renew(&self.rules);
+            budget.reset(&self.rules, draw(&mut self.next_life));
         }
         for number in 0..self.entries.len() {
             let slot = Slot::of(number);

@@ -163,7 +163,7 @@ impl Ticket {
 
     /// Takes back what was charged, and gives the lines that may move on by that.
     pub(super) fn undo(&mut self, now: u64) -> Vec<LineId> {
-        self.legs.iter_mut().filter_map(|leg| leg.undo(now)).collect()
+        self.legs.iter_mut().flat_map(|leg| leg.undo(now)).collect()
     }
 
     /// The first instant at which every budget admits it; `None`: not before something changes.
@@ -250,16 +250,17 @@ impl Leg {
             None if self.role == Role::Enforced => Some(limit.budgets.charge(key, now, demand)),
             None => None,
         };
-        self.charge = charged.transpose().map_err(|refusal| refusal.cause)?;
+        let charge = charged.transpose().map_err(|refusal| refusal.cause)?;
+        self.charge = charge.map(|charge| charge.of_key(*key));
         Ok(())
     }
 
-    fn undo(&mut self, now: u64) -> Option<LineId> {
-        let charge = self.charge.take()?;
+    fn undo(&mut self, now: u64) -> Vec<LineId> {
+        let Some(charge) = self.charge.take() else { return Vec::new() };
         if charge.counted {
             self.limit.counters.withdrawn(1);
         }
         let refunded = self.limit.budgets.undo(&charge, now);
-        refunded.queued.then(|| LineId::of(&self.limit, charge.place))
+        refunded.queued.iter().map(|place| LineId::of(&self.limit, *place)).collect()
     }
 }
