@@ -3,12 +3,16 @@
 mod manual;
 mod system;
 
-use std::{sync::Arc, task::Waker, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    task::Waker,
+    time::Duration,
+};
 
 pub use self::manual::ManualClock;
 #[cfg(feature = "test-util")]
 pub(crate) use self::system::paused_by_tokio;
-use crate::algorithm::END_OF_TIME;
+use crate::{algorithm::END_OF_TIME, sync::unpoisoned};
 
 /// A source of time for a limiter.
 ///
@@ -57,25 +61,49 @@ pub trait Clock: Send + Sync + 'static {
 #[derive(Clone)]
 pub(crate) enum TimeSource {
     System,
-    Custom {
-        clock: Arc<dyn Clock>,
-        /// What the limiter's own time counts from: so far before its first look at the clock that a clock may step back
-        /// by a century, and near enough that one which counts from long ago has centuries left.
-        origin: Duration,
-    },
+    Custom { clock: Arc<dyn Clock>, timeline: Arc<Mutex<Timeline>> },
+}
+
+/// How a limiter's own time goes by its clock: nanoseconds that last for centuries, from an origin of its own.
+pub(crate) struct Timeline {
+    /// So far before the limiter's first look at the clock that this may step back by a century, and near enough that one
+    /// which counts from long ago has centuries left.
+    origin: Duration,
+    /// The latest reading.
+    latest: Duration,
+}
+
+impl Timeline {
+    const CENTURY: Duration = Duration::from_secs(36_525 * 24 * 60 * 60);
+
+    fn begin(reading: Duration) -> Self {
+        Self { origin: reading.saturating_sub(Self::CENTURY), latest: reading }
+    }
+
+    fn at(&mut self, reading: Duration) -> u64 {
+        // In more than two of the longest windows without a look, everything has aged out: it makes no difference how
+        // much more it was, and less of the centuries is used up.
+        let longest_pause = 2 * Self::CENTURY + Self::CENTURY / 100;
+        let pause = reading.saturating_sub(self.latest);
+        self.origin = self.origin.saturating_add(pause.saturating_sub(longest_pause));
+        self.latest = self.latest.max(reading);
+        nanos(reading.saturating_sub(self.origin))
+    }
 }
 
 impl TimeSource {
     pub(crate) fn custom(clock: impl Clock) -> Self {
-        const CENTURY: Duration = Duration::from_secs(36_525 * 24 * 60 * 60);
-        let origin = clock.now().saturating_sub(CENTURY);
-        Self::Custom { clock: Arc::new(clock), origin }
+        let timeline = Timeline::begin(clock.now());
+        Self::Custom { clock: Arc::new(clock), timeline: Arc::new(Mutex::new(timeline)) }
     }
 
     pub(crate) fn now(&self) -> u64 {
         match self {
             TimeSource::System => system::now(),
-            TimeSource::Custom { clock, origin } => nanos(clock.now().saturating_sub(*origin)),
+            TimeSource::Custom { clock, timeline } => {
+                let reading = clock.now();
+                unpoisoned(timeline.lock()).at(reading)
+            }
         }
     }
 
@@ -83,7 +111,8 @@ impl TimeSource {
     pub(crate) fn wake_at(&self, at: u64, waker: &Waker) -> bool {
         match self {
             TimeSource::System => false,
-            TimeSource::Custom { clock, origin } => {
+            TimeSource::Custom { clock, timeline } => {
+                let origin = unpoisoned(timeline.lock()).origin;
                 clock.wake_at(origin.saturating_add(Duration::from_nanos(at)), waker)
             }
         }

@@ -375,6 +375,37 @@ fn a_refund_works_while_the_clock_is_behind() {
 }
 
 #[test]
+fn a_clock_that_counts_from_long_ago_is_as_good_as_any() {
+    let edge = Duration::from_nanos(u64::MAX);
+    for start in [
+        YEAR * 100,
+        YEAR * 400,
+        YEAR * 2026,
+        edge.saturating_sub(SECOND),
+        edge,
+        edge + SECOND,
+        Duration::MAX.saturating_sub(10 * SECOND),
+    ] {
+        let clock = ManualClock::new();
+        let early = Limiter::with_clock(LimitSpec::new(3, SECOND), clock.clone()).unwrap();
+        early.try_acquire().unwrap();
+        clock.set(start);
+        let late = Limiter::with_clock(LimitSpec::new(3, SECOND), clock.clone()).unwrap();
+        for limiter in [&early, &late] {
+            limiter.try_acquire_n(3).unwrap();
+            limiter.try_acquire().unwrap_err();
+        }
+        let wait = late.try_acquire().unwrap_err().retry_after().unwrap();
+        clock.set((start + wait).saturating_sub(Duration::from_nanos(1)));
+        late.try_acquire().unwrap_err();
+        clock.set(start + wait);
+        late.try_acquire().unwrap();
+        clock.set(start + 2 * SECOND);
+        early.try_acquire_n(3).unwrap();
+    }
+}
+
+#[test]
 fn a_limiter_idle_for_years_is_right_at_the_first_call() {
     for idle in [YEAR, 10 * YEAR, 150 * YEAR, 300 * YEAR] {
         for spec in [per_second(2), LimitSpec::new(2, Duration::from_micros(1)).with_buckets(1000)] {

@@ -1,6 +1,7 @@
 //! What an alarm rings: it moves a line on by itself, whether or not the task that waits is ever polled again.
 
 use std::{
+    mem,
     sync::{Arc, Mutex, Weak},
     task::{Wake, Waker},
     time::Duration,
@@ -16,6 +17,16 @@ pub(super) struct Bell {
     limit: Weak<Limit>,
     ticket: Number,
     alarm: Mutex<Newest>,
+    being_set: Mutex<BeingSet>,
+}
+
+/// A clock may ring the bell that it is asked to ring later. If its time has not moved by then, ringing would only have
+/// it asked again, and so on without end.
+#[derive(Default)]
+struct BeingSet {
+    /// The time at which the clock is being asked.
+    since: Option<u64>,
+    has_rung: bool,
 }
 
 /// The alarm that was decided about last, however late the others are set.
@@ -36,7 +47,12 @@ pub(super) struct Setting {
 
 impl Bell {
     pub(super) fn new(limit: &Arc<Limit>, ticket: Number) -> Arc<Self> {
-        Arc::new(Self { limit: Arc::downgrade(limit), ticket, alarm: Mutex::default() })
+        Arc::new(Self {
+            limit: Arc::downgrade(limit),
+            ticket,
+            alarm: Mutex::default(),
+            being_set: Mutex::default(),
+        })
     }
 
     /// It never rings again.
@@ -61,8 +77,11 @@ impl Setting {
         let Self { bell, decision, now, at } = self;
         let Some(limit) = bell.limit.upgrade() else { return };
         let waker = Waker::from(bell.clone());
-        if !limit.clock.wake_at(at, &waker) {
-            let after = Duration::from_nanos(at.saturating_sub(now));
+        unpoisoned(bell.being_set.lock()).since = Some(now);
+        let by_clock = limit.clock.wake_at(at, &waker);
+        let rung_too_early = mem::take(&mut *unpoisoned(bell.being_set.lock())).has_rung;
+        if !by_clock || rung_too_early {
+            let after = Duration::from_nanos(at.saturating_sub(now)).max(Duration::from_millis(1));
             bell.replace(decision, Some(Alarm::new(after, &waker)));
         }
     }
@@ -76,6 +95,12 @@ impl Wake for Bell {
     fn wake_by_ref(self: &Arc<Self>) {
         if let Some(limit) = self.limit.upgrade() {
             let now = limit.now();
+            let mut being_set = unpoisoned(self.being_set.lock());
+            if being_set.since.is_some_and(|since| now <= since) {
+                being_set.has_rung = true;
+                return;
+            }
+            drop(being_set);
             enter(|room, later| room.ring(self.ticket, now, later));
         }
     }

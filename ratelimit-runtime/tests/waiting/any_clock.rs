@@ -1,8 +1,13 @@
 //! Whatever the clock does: the order and the bound hold, and in the end everybody is served.
 
-use std::{task::Poll, time::Duration};
+use std::{
+    future::Future,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
 use proptest::prelude::*;
+use ratelimit_runtime::{Clock, LimitSpec, Limiter, ManualClock};
 
 use crate::support::{SECOND, Task, limiter};
 
@@ -86,4 +91,41 @@ proptest! {
     fn order_and_bound_hold_and_all_are_served(steps in prop::collection::vec(step(), 1..60)) {
         check(&steps);
     }
+}
+
+/// Wakes whoever asks to be woken, at once.
+struct Hasty(ManualClock);
+
+impl Clock for Hasty {
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn wake_at(&self, _: Duration, waker: &Waker) -> bool {
+        waker.wake_by_ref();
+        true
+    }
+}
+
+#[test]
+fn a_clock_that_wakes_far_too_early_is_asked_again_in_time() {
+    let clock = ManualClock::new();
+    let limiter =
+        Limiter::with_clock(LimitSpec::new(1, Duration::from_millis(20)), Hasty(clock.clone())).unwrap();
+    limiter.try_acquire().unwrap();
+    let mut waits = Box::pin(limiter.acquire());
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    clock.advance(Duration::from_secs(1));
+    assert!(waits.as_mut().poll(&mut context).is_ready());
+}
+
+#[test]
+fn a_wait_at_the_end_of_all_time_is_no_endless_loop() {
+    let clock = ManualClock::new();
+    clock.set(Duration::MAX);
+    let limiter = Limiter::with_clock(LimitSpec::new(1, Duration::from_secs(1)), clock).unwrap();
+    limiter.try_acquire().unwrap();
+    let mut waits = Box::pin(limiter.acquire());
+    assert!(waits.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
