@@ -1,13 +1,15 @@
 //! What an admitted call holds.
 
-use std::{
-    fmt, ptr,
-    sync::{Arc, OnceLock},
-};
+use std::{fmt, mem, ptr, sync::Arc};
 
 use smallvec::SmallVec;
 
-use crate::{budget::Charge, claim::Claim, limit::Limit};
+use crate::{
+    budget::Charge,
+    claim::Claim,
+    limit::Limit,
+    sync::{Mutex, lock},
+};
 
 /// An admitted call.
 ///
@@ -40,7 +42,15 @@ pub struct Permit<'a> {
 enum State<'a> {
     Admitted(Admitted<'a>),
     /// The holder runs before the call is admitted.
-    Later(Arc<OnceLock<Admitted<'static>>>),
+    Later(Arc<Mutex<Late>>),
+}
+
+/// What has become of a call whose body runs before it is admitted.
+enum Late {
+    Undecided,
+    /// Whatever it will be charged.
+    GivenBack,
+    Admitted(Admitted<'static>),
 }
 
 struct Admitted<'a> {
@@ -67,7 +77,10 @@ impl<'a> Permit<'a> {
     pub fn remaining(&self) -> u32 {
         match &self.state {
             State::Admitted(admitted) => admitted.remaining,
-            State::Later(place) => place.get().map_or(u32::MAX, |admitted| admitted.remaining),
+            State::Later(late) => match &*lock(late) {
+                Late::Admitted(admitted) => admitted.remaining,
+                Late::Undecided | Late::GivenBack => u32::MAX,
+            },
         }
     }
 
@@ -77,8 +90,9 @@ impl<'a> Permit<'a> {
     pub fn refund(self) {
         match &self.state {
             State::Admitted(admitted) => admitted.refund(),
-            State::Later(place) => {
-                if let Some(admitted) = place.get() {
+            State::Later(late) => {
+                let before = mem::replace(&mut *lock(late), Late::GivenBack);
+                if let Late::Admitted(admitted) = before {
                     admitted.refund();
                 }
             }
@@ -101,19 +115,24 @@ impl Admitted<'_> {
 }
 
 /// Where the permit of a call arrives that is admitted after its body has begun.
-pub(crate) struct LatePermit(Arc<OnceLock<Admitted<'static>>>);
+pub(crate) struct LatePermit(Arc<Mutex<Late>>);
 
 impl LatePermit {
-    /// The place, and the permit that looks there. Until the call is admitted, the permit is that of an unlimited one.
+    /// The place, and the permit that looks there. Until the call is admitted, the permit is that of an unlimited one;
+    /// given back before, it is so as soon as it arrives.
     pub(crate) fn new() -> (Self, Permit<'static>) {
-        let place = Arc::new(OnceLock::new());
-        (Self(Arc::clone(&place)), Permit { state: State::Later(place) })
+        let late = Arc::new(Mutex::new(Late::Undecided));
+        (Self(Arc::clone(&late)), Permit { state: State::Later(late) })
     }
 
     pub(crate) fn admit(self, permit: Permit<'static>) {
-        if let State::Admitted(admitted) = permit.state {
-            // It is admitted once, so the place is empty.
-            let _ = self.0.set(admitted);
+        let State::Admitted(admitted) = permit.state else { return };
+        let mut late = lock(&self.0);
+        if let Late::Undecided = *late {
+            *late = Late::Admitted(admitted);
+        } else {
+            drop(late);
+            admitted.refund();
         }
     }
 }

@@ -41,6 +41,19 @@ fn a_boxed_future_behind_an_alias_is_decided_when_polled() {
 }
 
 #[test]
+fn a_permit_given_back_before_the_call_is_admitted_is_given_back_when_it_is() {
+    #[rate_limit(max = 1, window = "1h", wait = "1s", permit = permit)]
+    fn free() -> Boxed<'static, Answer<()>> {
+        permit.refund();
+        Box::pin(async { Ok(()) })
+    }
+
+    for _ in 0..3 {
+        ready(free().as_mut()).unwrap();
+    }
+}
+
+#[test]
 fn an_associated_type_that_is_a_boxed_future_is_found_too() {
     trait Service {
         type Future;
