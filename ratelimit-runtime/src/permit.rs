@@ -50,7 +50,7 @@ enum Late {
     Undecided,
     /// Whatever it will be charged.
     GivenBack,
-    Admitted(Admitted<'static>),
+    Admitted(Box<Admitted<'static>>),
 }
 
 struct Admitted<'a> {
@@ -129,7 +129,7 @@ impl LatePermit {
         let State::Admitted(admitted) = permit.state else { return };
         let mut late = lock(&self.0);
         if let Late::Undecided = *late {
-            *late = Late::Admitted(admitted);
+            *late = Late::Admitted(Box::new(admitted));
         } else {
             drop(late);
             admitted.refund();
