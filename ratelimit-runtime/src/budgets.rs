@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use ratelimit_spec::LimitSpec;
 
-pub(crate) use self::allotment::Terms;
 use self::only::Only;
 
 use crate::{
     algorithm::{Grain, State},
-    budget::{Budget, Charge, Demand, Place, Refunded, Refusal},
+    budget::{Budget, Charge, Place, Refunded, Refusal},
+    demand::Demand,
     key::Key,
     rules::Rules,
     table::Table,

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use ratelimit_spec::Mode;
 
 use crate::{
-    budget::{Cause, Charge, Demand, Place, Refusal},
+    budget::{Cause, Charge, Place, Refusal},
+    demand::Demand,
     denied::{RateLimited, Reason},
     key::Key,
     limit::Limit,

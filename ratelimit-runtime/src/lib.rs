@@ -60,6 +60,7 @@ mod budgets;
 mod claim;
 mod clock;
 mod declared;
+mod demand;
 mod denied;
 mod from_rate_limited;
 #[cfg(feature = "axum")]

@@ -9,9 +9,10 @@ use ratelimit_spec::{LimitSpec, Mode, SpecError};
 
 use crate::{
     algorithm::Grain,
-    budget::{Charge, Demand, Refunded},
+    budget::{Charge, Refunded},
     budgets::Budgets,
     clock::TimeSource,
+    demand::Demand,
     denied::Name,
     key::Key,
     rules::Rules,

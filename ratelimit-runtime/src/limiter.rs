@@ -5,9 +5,9 @@ use std::{fmt, sync::Arc, time::Duration};
 use ratelimit_spec::{LimitSpec, SpecError};
 
 use crate::{
-    budget::Demand,
     claim::{Claim, decide},
     clock::{Clock, TimeSource},
+    demand::Demand,
     denied::{Name, RateLimited},
     key::Key,
     limit::Limit,

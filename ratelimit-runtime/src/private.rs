@@ -5,19 +5,19 @@ use std::time::Duration;
 pub use inventory;
 
 use crate::{LazyKeyedLimiter, LazyLimiter, Permit, RateLimitKey, RateLimited};
-use crate::{
-    budget::Demand,
-    claim::decide,
-    keyed::KeyedLimiter,
-    limiter::Limiter,
-    wait::{Terms, Waiting, block_on},
-};
 pub use crate::{
     claim::Claim,
     declared::Declared,
     key::Key,
     registry::Registered,
     returning::{Returning, call},
+};
+use crate::{
+    claim::decide,
+    demand::Demand,
+    keyed::KeyedLimiter,
+    limiter::Limiter,
+    wait::{Terms, Waiting, block_on},
 };
 
 /// Encodes a key. What is left borrows nothing.

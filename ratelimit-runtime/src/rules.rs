@@ -4,7 +4,7 @@ use ratelimit_spec::LimitSpec;
 
 use crate::{
     algorithm::{Charged, Denial, Grain, Plan, State},
-    budget::Demand,
+    demand::Demand,
 };
 
 #[derive(Debug)]

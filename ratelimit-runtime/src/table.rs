@@ -21,7 +21,8 @@ use self::{
 };
 use crate::{
     algorithm::State,
-    budget::{Budget, Charge, Demand, Place, Refusal},
+    budget::{Budget, Charge, Place, Refusal},
+    demand::Demand,
     key::Key,
     rules::Rules,
     sync::{

@@ -36,9 +36,10 @@ pub(crate) use self::blocking::block_on;
 use self::{line::LineId, room::enter, ticket::Number, turn::Standing};
 use crate::{
     algorithm::END_OF_TIME,
-    budget::{Demand, Place},
+    budget::Place,
     claim::{Claim, Role, charge, count_admission},
     clock::nanos,
+    demand::Demand,
     denied::RateLimited,
     limit::Limit,
     permit::Permit,

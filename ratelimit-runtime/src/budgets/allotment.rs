@@ -17,12 +17,15 @@
 //!
 //! The number wraps after 2^32 openings; a call would have to sleep through all of them between two of its steps.
 
-use crate::sync::{
-    atomic::{
-        AtomicU64,
-        Ordering::{AcqRel, Acquire, Relaxed, Release},
+use crate::{
+    budget::Terms,
+    sync::{
+        atomic::{
+            AtomicU64,
+            Ordering::{AcqRel, Acquire, Relaxed, Release},
+        },
+        race_point,
     },
-    race_point,
 };
 
 #[derive(Debug)]
@@ -36,16 +39,6 @@ pub(super) struct Allotment {
     life: AtomicU64,
     /// When a call that finds nothing left would be admitted; 0: it has to ask the budget.
     ready_at: AtomicU64,
-}
-
-/// What a budget sets out.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    pub(crate) permits: u32,
-    pub(crate) until: u64,
-    pub(crate) from: u64,
-    pub(crate) life: u64,
-    pub(crate) ready_at: u64,
 }
 
 /// What a call of cost 1 came to.

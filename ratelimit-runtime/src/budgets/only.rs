@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use ratelimit_spec::LimitSpec;
 
-use super::allotment::{Allotment, Take, Terms};
+use super::allotment::{Allotment, Take};
 use crate::{
     algorithm::State,
-    budget::{Budget, Cause, Charge, Demand, Place, Refusal},
+    budget::{Budget, Cause, Charge, Place, Refusal, Terms},
+    demand::Demand,
     rules::Rules,
     sync::{Mutex, lock, race_point},
 };

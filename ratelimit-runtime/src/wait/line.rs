@@ -5,7 +5,8 @@ use std::{collections::VecDeque, sync::Arc};
 use super::ticket::{Number, Stand};
 use crate::{
     algorithm::State,
-    budget::{Charge, Demand, Place},
+    budget::{Charge, Place},
+    demand::Demand,
     limit::Limit,
     rules::Rules,
 };

@@ -10,8 +10,9 @@ use super::{
     room::Afterwards,
 };
 use crate::{
-    budget::{Cause, Charge, Demand, Place},
+    budget::{Cause, Charge, Place},
     claim::{Claim, Role},
+    demand::Demand,
     denied::{RateLimited, Reason},
     key::Key,
     limit::Limit,

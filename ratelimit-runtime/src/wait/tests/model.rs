@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     algorithm::{Charged, State},
-    budget::Demand,
     budgets::Budgets,
+    demand::Demand,
     rules::Rules,
 };
 use ratelimit_spec::LimitSpec;

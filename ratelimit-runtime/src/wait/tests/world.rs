@@ -14,9 +14,9 @@ use std::{
 use super::super::{Stage, Terms, Waiting, enter};
 use crate::{
     LimitSpec, ManualClock, Permit, RateLimited,
-    budget::Demand,
     claim::Claim,
     clock::TimeSource,
+    demand::Demand,
     denied::{Name, Reason},
     key::Key,
     limit::Limit,
