@@ -1,6 +1,6 @@
 //! Every interleaving of two or three threads, by the model checker `loom`, on the shipped code.
 //!
-//! `RUSTFLAGS="--cfg ratelimit_loom" cargo test --release -p ratelimit-runtime --no-default-features --lib interleavings`
+//! `cargo xtask interleavings` runs them.
 
 use std::{
     future::Future,

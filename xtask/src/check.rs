@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::report::{Outcome, Report};
 use crate::workspace::{self, cargo};
-use crate::{consumer, dependencies, features, quickstart};
+use crate::{consumer, dependencies, features, interleavings, miri, quickstart};
 
 pub(crate) fn everything() -> ExitCode {
     let mut report = Report::new();
@@ -31,10 +31,8 @@ pub(crate) fn everything() -> ExitCode {
         let mut command = cargo(["test", "--package", "ratelimit-runtime", "--no-default-features"]);
         Outcome::of_tests(command.args(["--lib", "--tests", "--no-fail-fast"]))
     });
-    report.step("tests, every interleaving", || {
-        let mut command = cargo(["test", "--package", "ratelimit-runtime", "--no-default-features"]);
-        Outcome::of_tests(command.args(["--lib", "interleavings"]).env("RUSTFLAGS", "--cfg ratelimit_loom"))
-    });
+    report.step("tests, every interleaving", interleavings::hold);
+    report.step("tests, under miri", miri::finds_nothing);
     report.step("README's first example in a new crate", consumer::builds_and_runs);
     report.step("quickstart", quickstart::runs);
 

@@ -4,6 +4,8 @@ mod check;
 mod consumer;
 mod dependencies;
 mod features;
+mod interleavings;
+mod miri;
 mod quickstart;
 mod readme;
 mod report;
@@ -15,14 +17,18 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  test    everything a change must pass: format, lints, docs, tests, examples, a new crate as its user
-  ci      the same";
+  test           everything a change must pass: format, lints, docs, tests, examples, a new crate as its user
+  ci             the same
+  interleavings  loom on what threads share; LOOM_MAX_PREEMPTIONS=3 looks further than the usual 2
+  miri           the unit tests under miri, if it is installed";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["test" | "ci"] => check::everything(),
+        ["interleavings"] => interleavings::run(),
+        ["miri"] => miri::run(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS

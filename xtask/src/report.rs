@@ -57,6 +57,18 @@ pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     if output.status.success() { Ok(text) } else { Err(format!("{command:?}: {}\n{text}", output.status)) }
 }
 
+/// Runs a command to its end, and lets it print.
+pub(crate) fn show(command: &mut Command) -> ExitCode {
+    match command.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{command:?}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 struct Row {
     name: String,
     took: Duration,

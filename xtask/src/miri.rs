@@ -1,0 +1,61 @@
+//! `cargo xtask miri`: unit tests under the interpreter that finds undefined behaviour, where it is installed.
+
+use std::process::{Command, ExitCode};
+
+use crate::report::{self, Outcome};
+use crate::workspace;
+
+/// Those that are made of chance or of many threads: under the interpreter they take hours.
+const TOO_LONG: [&str; 6] =
+    ["stress", "model", "programs", "every_change", "answers_in_all", "raising_the_limit"];
+
+/// What the short form runs: that which is shared between threads, the table of keys and the lines.
+const SHORT: [&str; 4] = ["key::", "path::", "table::", "wait::"];
+
+const HOW_TO_INSTALL: &str = "rustup toolchain install nightly --component miri --component rust-src";
+
+/// The short form, a step of `cargo xtask test`.
+pub(crate) fn finds_nothing() -> Outcome {
+    if is_installed() {
+        Outcome::of_tests(command().args(SHORT))
+    } else {
+        Outcome::passed("skipped, miri is not installed")
+    }
+}
+
+/// All unit tests that suit it.
+pub(crate) fn run() -> ExitCode {
+    if !is_installed() {
+        println!("skipped: miri is not installed. To install it:\n\n  {HOW_TO_INSTALL}");
+        return ExitCode::SUCCESS;
+    }
+    report::show(&mut command())
+}
+
+fn is_installed() -> bool {
+    report::run(nightly().args(["miri", "--version"])).is_ok()
+}
+
+fn command() -> Command {
+    let mut command = nightly();
+    command
+        .args(["miri", "test", "--package", "ratelimit-runtime", "--no-default-features", "--lib", "--"])
+        .args(TOO_LONG.iter().flat_map(|name| ["--skip", name]))
+        // The unit tests read the system's clock and the seeds of hashing.
+        .env("MIRIFLAGS", "-Zmiri-disable-isolation");
+    command
+}
+
+/// Cargo of the newest nightly: by rustup, whose choice for this process is the pinned one.
+fn nightly() -> Command {
+    let mut command = Command::new("rustup");
+    command
+        .args(["run", "nightly", "cargo"])
+        .current_dir(workspace::root())
+        .env("CARGO_TARGET_DIR", workspace::target())
+        .env("CARGO_TERM_COLOR", "never");
+    for inherited in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {
+        command.env_remove(inherited);
+    }
+    command
+}
