@@ -189,6 +189,22 @@ fn a_refund_after_a_reset_gives_nothing_back() {
 }
 
 #[test]
+fn a_permit_taken_beside_a_reset_is_of_the_life_in_which_it_counts() {
+    model(|| {
+        // Leaked, so that it can be shared without a count.
+        let limiter: &'static Limiter =
+            Box::leak(Box::new(Limiter::with_clock(spec(1), Steps::new()).unwrap()));
+        // Sets out the one permit, as it is set out again after the reset.
+        assert_eq!(limiter.used(), 0);
+        let other = thread::spawn(move || limiter.reset());
+        let permit = limiter.try_acquire().unwrap();
+        other.join().unwrap();
+        permit.refund();
+        assert_eq!(limiter.used(), 0);
+    });
+}
+
+#[test]
 fn a_changed_limit_keeps_what_was_used() {
     model(|| {
         let limiter = limiter(1);
