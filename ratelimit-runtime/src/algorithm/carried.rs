@@ -58,7 +58,7 @@ impl Carried {
             Used::Drops(drops, rate) => {
                 let permits = rate.permits(drops);
                 let charges = if permits == 0 { Vec::new() } else { vec![(at, permits)] };
-                (charges, Past { at, since: at, placed: Placed::Together })
+                (charges, Past { at, since: since.max(at), placed: Placed::Together })
             }
         }
     }

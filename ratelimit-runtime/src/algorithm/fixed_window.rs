@@ -50,7 +50,7 @@ impl FixedWindow {
         };
         if let Some(remaining) = most_used.checked_sub(state.used) {
             if state.used == 0 && cost > 0 {
-                (state.begins, state.since) = (state.latest, state.latest);
+                (state.begins, state.since) = (state.latest, state.since.max(state.latest));
             }
             state.used += cost;
             return Ok(Charged::new(remaining, state.latest));
@@ -87,7 +87,8 @@ impl FixedWindow {
     pub(super) fn carry(&self, mut state: Window, now: u64) -> Carried {
         self.advance(&mut state, now);
         let Window { used, since, latest, .. } = state;
-        let (charges, since) = if used == 0 { (Vec::new(), latest) } else { (vec![(latest, used)], since) };
+        let (charges, since) =
+            if used == 0 { (Vec::new(), since.max(latest)) } else { (vec![(latest, used)], since) };
         Carried { at: latest, since, used: Used::Charges(charges, Placed::Together) }
     }
 
@@ -108,7 +109,12 @@ impl FixedWindow {
     /// Another length of the window: the current one began when it did.
     pub(super) fn convert(&self, mut state: Window, old: &Self, now: u64) -> Window {
         old.advance(&mut state, now);
+        let was_used = state.used > 0;
         self.advance(&mut state, now);
+        if was_used && state.used == 0 {
+            // The change ended it. A charge of this instant may have been in it, and is not told from one in the next.
+            state.since = state.latest + 1;
+        }
         state
     }
 

@@ -26,8 +26,8 @@ pub(crate) struct Arrival {
     latest: u64,
     /// Charges made before this had aged out when the algorithm was last changed.
     since: u64,
-    /// When the rate last changed.
-    changed_at: u64,
+    /// When the limit last changed, if it did.
+    changed_at: Option<u64>,
     books: Books,
 }
 
@@ -42,7 +42,7 @@ impl Gcra {
 
     #[expect(clippy::unused_self, reason = "as for every algorithm")]
     pub(super) fn fresh(&self) -> Arrival {
-        Arrival { full_at: 0, latest: 0, since: 0, changed_at: 0, books: Books::default() }
+        Arrival { full_at: 0, latest: 0, since: 0, changed_at: None, books: Books::default() }
     }
 
     pub(super) fn charge(
@@ -124,7 +124,7 @@ impl Gcra {
         trace: &Trace,
         cost: u32,
     ) -> u32 {
-        if state.changed_at > 0 && charged_at <= state.changed_at {
+        if state.changed_at.is_some_and(|changed_at| charged_at <= changed_at) {
             return self.refund(state, now, charged_at, cost);
         }
         let at = Self::advance(state, now);
@@ -162,7 +162,7 @@ impl Gcra {
             full_at: rate.flow(at) + carried.drops(rate),
             latest: at,
             since,
-            changed_at: at,
+            changed_at: Some(at),
             books: Books::default(),
         }
     }

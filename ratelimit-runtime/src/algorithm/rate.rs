@@ -77,9 +77,10 @@ impl Refill {
         Self { rate, before: Some(before) }
     }
 
-    /// What has flowed between two instants, in a budget for which the rate last changed at `changed_at`: exact since then,
+    /// What has flowed between two instants, in a budget whose limit last changed at `changed_at`: exact since then,
     /// and no less than the truth before.
-    pub(super) fn flowed(&self, from: u64, to: u64, changed_at: u64) -> u128 {
+    pub(super) fn flowed(&self, from: u64, to: u64, changed_at: Option<u64>) -> u128 {
+        let changed_at = changed_at.unwrap_or(0);
         let since = self.rate.flow(to.saturating_sub(from.max(changed_at)));
         let earlier = changed_at.min(to).saturating_sub(from);
         let before = self.before.map_or(0, |before| self.rate.convert(before.flow(earlier), before));

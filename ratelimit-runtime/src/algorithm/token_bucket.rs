@@ -32,8 +32,8 @@ pub(crate) struct Tokens {
     at: u64,
     /// Charges made before this had aged out when the algorithm was last changed.
     since: u64,
-    /// When the rate last changed.
-    changed_at: u64,
+    /// When the limit last changed, if it did.
+    changed_at: Option<u64>,
     books: Books,
 }
 
@@ -47,7 +47,7 @@ impl TokenBucket {
                 missing,
                 at: now.min(END_OF_TIME),
                 since: 0,
-                changed_at: 0,
+                changed_at: None,
                 books: Books::default(),
             },
         }
@@ -133,7 +133,7 @@ impl TokenBucket {
         trace: &Trace,
         cost: u32,
     ) -> u32 {
-        if tokens.changed_at > 0 && charged_at <= tokens.changed_at {
+        if tokens.changed_at.is_some_and(|changed_at| charged_at <= changed_at) {
             return self.refund(tokens, now, charged_at, cost);
         }
         self.advance(tokens, now);
@@ -167,7 +167,7 @@ impl TokenBucket {
             missing: carried.drops(self.refill.rate),
             at,
             since,
-            changed_at: at,
+            changed_at: Some(at),
             books: Books::default(),
         }
     }

@@ -123,12 +123,10 @@ impl Model for Bucket {
         {
             return 0;
         }
-        let exactly = undone && (self.flow.since == 0 || refunded.at > self.flow.since);
-        let lost = if exactly { self.overflowed(refunded, at) } else { self.refilled(refunded.at, at) };
+        let lost = if undone { self.overflowed(refunded, at) } else { self.refilled(refunded.at, at) };
         let given_back = self.drops(refunded.cost).saturating_sub(lost).clamp(0, self.level(at));
         self.changes.push((at, -given_back));
-        let is_last = undone && refunded.number == self.charges;
-        if exactly && is_last {
+        if undone && refunded.number == self.charges {
             self.charges = self.charges.wrapping_sub(1);
         } else if self.flow.max > 0 {
             let time = given_back.unsigned_abs().div_ceil(self.flow.max.into());

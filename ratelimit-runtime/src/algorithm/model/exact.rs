@@ -17,7 +17,7 @@ pub(super) trait Model: std::fmt::Debug {
     fn count(&self) -> (u32, usize) {
         (0, 0)
     }
-    /// Permits given back, begun ones included, of a charge that was made then; `undone`: it should not have been made.
+    /// Permits given back, begun ones included; `undone`: as if the charge had not been made.
     fn refund(&mut self, at: u64, charge: &Charge, undone: bool) -> u32;
     /// What another model must know to go on from here.
     fn history(&self, at: u64) -> History;
@@ -103,6 +103,9 @@ struct Trial {
     now: u64,
     latest: u64,
     charges: Vec<Charge>,
+    changed_at: Option<u64>,
+    /// When a change last ended a window. Charges up to then are lost to refunds.
+    ended_at: Option<u64>,
 }
 
 impl Trial {
@@ -120,6 +123,8 @@ impl Trial {
             now,
             latest,
             charges: Vec::new(),
+            changed_at: None,
+            ended_at: None,
         }
     }
 
@@ -223,20 +228,31 @@ impl Trial {
         let Some(index) = self.charges.len().checked_sub(ago + 1) else { return };
         let charge = self.charges.remove(index);
         let Charge { at, cost, trace, .. } = charge;
+        // Beyond a change, an undo is a refund.
+        let exactly = undone && self.changed_at.is_none_or(|changed_at| at > changed_at);
         let given_back = if undone {
             self.plan.undo(&mut self.state, self.now, at, &trace, cost)
         } else {
             self.plan.refund(&mut self.state, self.now, at, cost)
         };
         self.latest = self.at();
-        assert_eq!(given_back, self.model.refund(self.latest, &charge, undone), "refund of {charge:?}");
+        let expected = match self.ended_at {
+            Some(ended_at) if at <= ended_at => 0,
+            _ => self.model.refund(self.latest, &charge, exactly),
+        };
+        assert_eq!(given_back, expected, "refund of {charge:?}");
     }
 
     fn change(&mut self, limit: Limit) {
         let plan = self.plan.changed(&limit.spec(), Grain::Declared, self.now);
         self.state = plan.convert(self.state.clone(), &self.plan, self.now);
         let at = self.at();
+        let was_used = self.model.used(at) > 0;
         self.model = model(limit, at, self.model.history(at));
+        let fixed = [self.limit, limit].iter().all(|limit| limit.algorithm == Algorithm::FixedWindow);
+        if fixed && was_used && self.model.used(at) == 0 {
+            self.ended_at = Some(at);
+        }
         if limit.algorithm == Algorithm::TokenBucket {
             self.untouched_since = self.untouched_since.max(self.now);
             let history = self.untouched.history(self.untouched_since);
@@ -244,7 +260,7 @@ impl Trial {
         } else {
             (self.untouched, self.untouched_since) = (new_model(limit, at), 0);
         }
-        (self.plan, self.limit, self.latest) = (plan, limit, at);
+        (self.plan, self.limit, self.latest, self.changed_at) = (plan, limit, at, Some(at));
     }
 
     fn compare(&self) {

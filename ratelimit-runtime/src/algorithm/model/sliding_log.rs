@@ -10,23 +10,19 @@ pub(super) struct SlidingLog {
     window: u64,
     /// Made at, counts from, permits.
     charges: Vec<(u64, u64, u32)>,
+    /// A refund finds the charges that count from when they were made, and no others.
+    only_exact: bool,
 }
 
 impl SlidingLog {
     pub(super) fn new(window: u64, at: u64, history: History) -> Self {
-        let charges = match history {
-            History::Charges { list, began: Some(_) } => list,
-            History::Charges { list, began: None } => {
-                // Found by the instant that it was made at, or not at all.
-                let lost = |charge: (u64, u64, u32)| {
-                    if charge.0 == charge.1 { charge } else { (LOST, charge.1, charge.2) }
-                };
-                list.into_iter().map(lost).collect()
-            }
+        match history {
+            History::Charges { list, began } => Self { window, charges: list, only_exact: began.is_none() },
             // Nobody can say any more which permits it belongs to.
-            History::Amount(drops, flow) => vec![(at, at, flow.permits(drops))],
-        };
-        Self { window, charges }
+            History::Amount(drops, flow) => {
+                Self { window, charges: vec![(at, at, flow.permits(drops))], only_exact: true }
+            }
+        }
     }
 }
 
@@ -51,7 +47,8 @@ impl Model for SlidingLog {
     fn refund(&mut self, at: u64, refunded: &Charge, _undone: bool) -> u32 {
         let mut left = refunded.cost;
         for (made_at, from, permits) in &mut self.charges {
-            if *made_at == refunded.at && *from + self.window > at {
+            let is_found = !self.only_exact || made_at == from;
+            if *made_at == refunded.at && is_found && *from + self.window > at {
                 let given_back = left.min(*permits);
                 (*permits, left) = (*permits - given_back, left - given_back);
             }

@@ -180,6 +180,27 @@ fn a_refund_after_a_slower_rate_does_not_give_back_what_the_faster_one_refilled(
 }
 
 #[test]
+fn a_change_by_a_clock_that_steps_back_forgets_nothing_that_the_faster_rate_refilled() {
+    let mut budget = Budget::new("10/1s algorithm=token_bucket burst=20");
+    let charged = budget.charge(0, 10);
+    assert_eq!(budget.ask(900 * MS, 10), Ok(9));
+    budget.change(0, "1/1s algorithm=token_bucket burst=20");
+    assert_eq!(budget.refund(0, charged, 10), 1);
+    assert_eq!(budget.used(900 * MS), 10);
+}
+
+#[test]
+fn beyond_a_change_what_is_taken_back_is_refunded() {
+    let mut budget = Budget::new("10/1s algorithm=leaky_bucket burst=20");
+    let earlier = budget.charge(0, 10);
+    budget.refund(0, earlier, 10);
+    let charged = budget.plan.charge(&mut budget.state, 0, 10, 20).unwrap();
+    budget.change(0, "10/2s algorithm=token_bucket burst=20");
+    let given_back = budget.plan.undo(&mut budget.state, 200 * MS, charged.at, &charged.trace, 10);
+    assert_eq!((given_back, budget.used(200 * MS)), (9, 0));
+}
+
+#[test]
 fn a_rate_of_zero_refills_nothing_and_keeps_what_was_used() {
     let mut budget = Budget::new("10/1s algorithm=token_bucket");
     assert_eq!(budget.ask(0, 4), Ok(6));
