@@ -98,3 +98,14 @@ fn another_length_of_the_window_counts_from_when_it_began() {
     budget.change(700 * MS, "10/500ms algorithm=fixed_window");
     assert_eq!(budget.ask(700 * MS, 10), Ok(0));
 }
+
+#[test]
+fn a_refund_takes_nothing_from_the_window_that_follows_one_which_a_change_ended() {
+    let mut budget = Budget::new("10/1s algorithm=fixed_window");
+    assert_eq!(budget.ask(0, 1), Ok(9));
+    let charged = budget.charge(500 * MS, 4);
+    budget.change(500 * MS, "10/100ms algorithm=fixed_window");
+    assert_eq!(budget.ask(500 * MS, 6), Ok(4));
+    assert_eq!(budget.refund(500 * MS, charged, 4), 0);
+    assert_eq!(budget.used(500 * MS), 6);
+}
