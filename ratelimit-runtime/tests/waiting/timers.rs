@@ -1,8 +1,12 @@
 //! Any executor will do: tokio's with and without its timer, and those that have none.
 
 use std::{
-    future::Future,
-    sync::Arc,
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
     time::{Duration, Instant},
@@ -180,5 +184,35 @@ mod paused {
         assert!(once.await);
         limiter.acquire_n(1, Some(Duration::from_secs(2 * 3600 + 600))).await.unwrap();
         assert!(started.elapsed() < Duration::from_secs(2 * 3600 + 600));
+    }
+}
+
+#[test]
+fn a_runtime_that_goes_down_takes_its_waiters_along_and_no_permit() {
+    const WAITERS: usize = 100;
+    let limiter = Arc::new(Limiter::new(LimitSpec::new(1, Duration::from_secs(3600))).unwrap());
+    limiter.try_acquire().unwrap();
+    for builder in [Builder::new_current_thread, Builder::new_multi_thread] {
+        let runtime = builder().enable_all().build().unwrap();
+        let in_line = Arc::new(AtomicUsize::new(0));
+        for _ in 0..WAITERS {
+            let (limiter, in_line) = (limiter.clone(), in_line.clone());
+            runtime.spawn(async move {
+                let mut waits = pin!(limiter.acquire());
+                let first = poll_fn(|context| Poll::Ready(waits.as_mut().poll(context))).await;
+                assert!(first.is_pending());
+                in_line.fetch_add(1, Ordering::SeqCst);
+                waits.await.map(drop)
+            });
+        }
+        runtime.block_on(async {
+            while in_line.load(Ordering::SeqCst) < WAITERS {
+                tokio::task::yield_now().await;
+            }
+        });
+        drop(runtime);
+        limiter.reset();
+        limiter.try_acquire().unwrap();
+        limiter.try_acquire().unwrap_err();
     }
 }
