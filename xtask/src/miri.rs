@@ -5,9 +5,16 @@ use std::process::{Command, ExitCode};
 use crate::report::{self, Outcome};
 use crate::workspace;
 
-/// Those that are made of chance or of many threads: under the interpreter they take hours.
-const TOO_LONG: [&str; 6] =
-    ["stress", "model", "programs", "every_change", "answers_in_all", "raising_the_limit"];
+/// Those that are made of chance, of many threads or of many charges: under the interpreter they take hours.
+const TOO_LONG: [&str; 7] = [
+    "stress",
+    "model",
+    "programs",
+    "every_change",
+    "answers_in_all",
+    "raising_the_limit",
+    "memory_is_bounded",
+];
 
 /// What the short form runs: that which is shared between threads, the table of keys and the lines.
 const SHORT: [&str; 4] = ["key::", "path::", "table::", "wait::"];
