@@ -101,6 +101,23 @@ impl Refunded {
     }
 }
 
+/// What came of asking for one permit of the whole budget without a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Take {
+    /// Charged, and counted as admitted.
+    Taken {
+        left: u32,
+        /// The instant from which it counts.
+        from: u64,
+        /// The life of the budget that was charged.
+        life: u64,
+    },
+    /// Too much is in use until then.
+    Denied { ready_at: u64 },
+    /// Only the budget knows.
+    Ask,
+}
+
 /// What a budget sets out to be taken without asking it: the allotment of [`Only`](crate::budgets).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {

@@ -13,13 +13,14 @@ use self::only::Only;
 
 use crate::{
     algorithm::{Grain, State},
-    budget::{Budget, Charge, Place, Refunded, Refusal},
+    budget::{Budget, Charge, Place, Refunded, Refusal, Take},
     demand::Demand,
     key::Key,
     rules::Rules,
     table::Table,
 };
 
+#[expect(clippy::large_enum_variant, reason = "there is one to a limit, and it is not moved")]
 pub(crate) enum Budgets {
     Only(Only),
     Keyed(Table),
@@ -41,6 +42,15 @@ impl Budgets {
         match self {
             Budgets::Only(_) => Grain::Fine,
             Budgets::Keyed(_) => Grain::Declared,
+        }
+    }
+
+    /// Charges one permit of the whole budget if that is plain, without a lock, and counts the call as admitted.
+    #[inline]
+    pub(crate) fn take(&self, key: &Key, now: u64) -> Take {
+        match self {
+            Budgets::Only(only) => only.take(now),
+            Budgets::Keyed(table) => table.take(key, now),
         }
     }
 
@@ -196,7 +206,7 @@ impl Budgets {
     pub(crate) fn admitted(&self, now: u64) -> u64 {
         match self {
             Budgets::Only(only) => only.admitted(now),
-            Budgets::Keyed(_) => 0,
+            Budgets::Keyed(table) => table.admitted(),
         }
     }
 

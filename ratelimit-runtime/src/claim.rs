@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ratelimit_spec::Mode;
 
 use crate::{
-    budget::{Cause, Charge, Place, Refusal},
+    budget::{Cause, Charge, Place, Refusal, Take},
     demand::Demand,
     denied::{RateLimited, Reason},
     key::Key,
@@ -35,6 +35,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    #[inline]
     fn under(mode: Mode) -> Self {
         match mode {
             Mode::Enforce => Role::Enforced,
@@ -45,6 +46,7 @@ impl Role {
 }
 
 impl<'a> Claim<'a> {
+    #[inline]
     pub(crate) fn new(limit: &'a Arc<Limit>, key: Key, demand: Demand) -> Self {
         let role = Role::under(limit.mode());
         Self { limit, key, demand, role, charge: None, refuses: false }
@@ -80,6 +82,20 @@ impl<'a> Claim<'a> {
         }
     }
 
+    /// Decides about the call without a lock, if that is plain.
+    #[inline]
+    fn take(&self) -> Option<Result<(), RateLimited>> {
+        if self.role != Role::Enforced || !self.demand.is_for_one_permit() {
+            return None;
+        }
+        let now = self.limit.now();
+        match self.limit.budgets.take(&self.key, now) {
+            Take::Taken { .. } => Some(Ok(())),
+            Take::Denied { ready_at } => Some(Err(self.limit.deny(ready_at - now))),
+            Take::Ask => None,
+        }
+    }
+
     fn count_admission(&self) {
         if self.charge.is_none_or(|charge| !charge.counted) {
             self.limit.counters.allowed();
@@ -101,12 +117,24 @@ impl<'a> Claim<'a> {
     }
 }
 
+/// Decides about a call of which nothing is left to be done if it is admitted.
+#[inline]
+pub(crate) fn check<const N: usize>(mut claims: [Claim<'_>; N]) -> Result<(), RateLimited> {
+    // One limit, and one permit of it, is by far the most common.
+    if let [claim] = claims.as_slice()
+        && let Some(decision) = claim.take()
+    {
+        return decision;
+    }
+    decide(&mut claims)
+}
+
 /// Decides about a call: every limit admits it and is charged, or none is charged.
 ///
 /// Limits are charged one by one, and given back if a later one refuses: in between, others see less room, never more.
 pub(crate) fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
     let first = match claims {
-        // One limit is by far the most common, and needs nothing of what several do.
+        // One limit needs nothing of what several do.
         [claim] if claim.role == Role::Enforced => match claim.charge(0) {
             Ok(()) => {
                 claim.count_admission();

@@ -97,6 +97,7 @@ impl TimeSource {
         Self::Custom { clock: Arc::new(clock), timeline: Arc::new(Mutex::new(timeline)) }
     }
 
+    #[inline]
     pub(crate) fn now(&self) -> u64 {
         match self {
             TimeSource::System => system::now(),

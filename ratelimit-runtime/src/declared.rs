@@ -112,6 +112,7 @@ macro_rules! declaration_of {
     ($Limiter:ty) => {
         impl Declared<$Limiter> {
             /// The limiter, made with the first use; in an isolated test, the one that stands for it there.
+            #[inline]
             pub(crate) fn limiter(&'static self) -> &'static $Limiter {
                 #[cfg(feature = "test-util")]
                 if let Some(isolated) = crate::test_util::isolated(self, |clock| self.make(clock)) {

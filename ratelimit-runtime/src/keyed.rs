@@ -232,6 +232,7 @@ impl KeyedLimiter {
         self.limit.spec()
     }
 
+    #[inline]
     pub(crate) fn limit(&self) -> &Arc<Limit> {
         &self.limit
     }

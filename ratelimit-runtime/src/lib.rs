@@ -77,6 +77,7 @@ mod private;
 mod registry;
 mod returning;
 mod rules;
+mod spec_cell;
 mod stats;
 #[cfg(all(test, not(ratelimit_loom)))]
 mod stress;

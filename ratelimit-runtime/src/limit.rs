@@ -3,6 +3,7 @@
 use std::{
     fmt::DebugStruct,
     panic::{RefUnwindSafe, UnwindSafe},
+    time::Duration,
 };
 
 use ratelimit_spec::{LimitSpec, Mode, SpecError};
@@ -13,9 +14,10 @@ use crate::{
     budgets::Budgets,
     clock::TimeSource,
     demand::Demand,
-    denied::Name,
+    denied::{Name, RateLimited, Reason},
     key::Key,
     rules::Rules,
+    spec_cell::SpecCell,
     stats::{Counters, Stats},
     sync::{
         Mutex,
@@ -34,8 +36,9 @@ pub(crate) struct Limit {
     pub(crate) counters: Counters,
     /// Relaxed: a switch that guards no other memory. Calls under way may still go by the mode before.
     mode: AtomicU8,
-    /// What is in force. Held while that changes, so that two changes never mix.
-    spec: Mutex<LimitSpec>,
+    spec: SpecCell,
+    /// Held while what is in force changes, so that two changes never mix.
+    changing: Mutex<()>,
 }
 
 // Whoever panics while it holds one of our locks leaves nothing half done: no user code runs under them.
@@ -62,7 +65,8 @@ impl Limit {
             budgets,
             counters: Counters::default(),
             mode: AtomicU8::new(Mode::Enforce as u8),
-            spec: Mutex::new(spec),
+            spec: SpecCell::new(spec),
+            changing: Mutex::new(()),
         }
     }
 
@@ -81,25 +85,27 @@ impl Limit {
         self.budgets.table().map_or(0, |table| table.tracked_keys(self.now()))
     }
 
+    #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.clock.now()
     }
 
     pub(crate) fn spec(&self) -> LimitSpec {
-        *lock(&self.spec)
+        self.spec.get()
     }
 
     pub(crate) fn set_spec(&self, spec: LimitSpec) -> Result<(), SpecError> {
         spec.validate()?;
         let now = self.now();
-        let mut current = lock(&self.spec);
+        let changing = lock(&self.changing);
         self.budgets.set_spec(spec, now);
-        *current = spec;
-        drop(current);
+        self.spec.set(spec);
+        drop(changing);
         wait::limit_changed(self, now);
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn mode(&self) -> Mode {
         match self.mode.load(Relaxed) {
             mode if mode == Mode::Shadow as u8 => Mode::Shadow,
@@ -138,6 +144,18 @@ impl Limit {
             self.counters.withdrawn(1);
         }
         self.give_back(charge, Budgets::undo);
+    }
+
+    /// Denies a call that asked for one permit, and counts it.
+    pub(crate) fn deny(&self, retry_after: u64) -> RateLimited {
+        self.counters.denied();
+        RateLimited {
+            name: self.name.clone(),
+            reason: Reason::Exceeded,
+            retry_after: Some(Duration::from_nanos(retry_after)),
+            limit: self.spec(),
+            remaining: 0,
+        }
     }
 
     pub(crate) fn reset(&self) {

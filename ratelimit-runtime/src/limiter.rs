@@ -191,6 +191,7 @@ impl Limiter {
         self.limit.spec()
     }
 
+    #[inline]
     pub(crate) fn limit(&self) -> &Arc<Limit> {
         &self.limit
     }

@@ -13,7 +13,7 @@ pub use crate::{
     returning::{Returning, call},
 };
 use crate::{
-    claim::decide,
+    claim::{self, decide},
     demand::Demand,
     keyed::KeyedLimiter,
     limiter::Limiter,
@@ -22,6 +22,7 @@ use crate::{
 
 /// Encodes a key. What is left borrows nothing.
 #[must_use]
+#[inline]
 pub fn key<K: RateLimitKey + ?Sized>(key: &K) -> Key {
     Key::of(key)
 }
@@ -41,6 +42,7 @@ impl Ask<NoKey> {
     /// A call without a key.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "part of an expansion, not of an interface")]
+    #[inline]
     pub fn new() -> Self {
         Self { demand: Some((NoKey, Demand::new(1))) }
     }
@@ -49,6 +51,7 @@ impl Ask<NoKey> {
 impl Ask<Key> {
     /// A call with a key.
     #[must_use]
+    #[inline]
     pub fn of(key: Key) -> Self {
         Self { demand: Some((key, Demand::new(1))) }
     }
@@ -57,28 +60,33 @@ impl Ask<Key> {
 impl<K> Ask<K> {
     /// A call that is not limited.
     #[must_use]
+    #[inline]
     pub fn unlimited() -> Self {
         Self { demand: None }
     }
 
     /// Permits that the call takes; 1 unless said otherwise.
     #[must_use]
+    #[inline]
     pub fn cost(self, cost: u32) -> Self {
         self.with(|demand| demand.cost = cost)
     }
 
     /// The call's own `max`.
     #[must_use]
+    #[inline]
     pub fn max(self, max: u32) -> Self {
         self.with(|demand| demand.max = Some(max))
     }
 
     /// The share of the budget that the call may use.
     #[must_use]
+    #[inline]
     pub fn share(self, share: f64) -> Self {
         self.with(|demand| demand.share = share)
     }
 
+    #[inline]
     fn with(mut self, set: impl FnOnce(&mut Demand)) -> Self {
         if let Some((_, demand)) = &mut self.demand {
             set(demand);
@@ -110,6 +118,7 @@ pub trait Keyed {
 }
 
 impl Unkeyed for Limiter {
+    #[inline]
     fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
         match ask.demand {
             Some((NoKey, demand)) => Claim::new(self.limit(), Key::NONE, demand),
@@ -119,6 +128,7 @@ impl Unkeyed for Limiter {
 }
 
 impl Keyed for KeyedLimiter {
+    #[inline]
     fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
         match ask.demand {
             Some((key, demand)) => Claim::new(self.limit(), key, demand),
@@ -128,24 +138,28 @@ impl Keyed for KeyedLimiter {
 }
 
 impl Unkeyed for Declared<Limiter> {
+    #[inline]
     fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
         self.limiter().claim(ask)
     }
 }
 
 impl Keyed for Declared<KeyedLimiter> {
+    #[inline]
     fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
         self.limiter().claim(ask)
     }
 }
 
 impl Unkeyed for LazyLimiter {
+    #[inline]
     fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
         (**self).claim(ask)
     }
 }
 
 impl Keyed for LazyKeyedLimiter {
+    #[inline]
     fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
         (**self).claim(ask)
     }
@@ -153,12 +167,14 @@ impl Keyed for LazyKeyedLimiter {
 
 /// Joins a limiter and what a call without a key asks of it.
 #[must_use]
+#[inline]
 pub fn claim<S: Unkeyed + ?Sized>(source: &'static S, ask: Ask<NoKey>) -> Claim<'static> {
     source.claim(ask)
 }
 
 /// Joins a limiter and what a call with a key asks of it.
 #[must_use]
+#[inline]
 pub fn claim_by_key<S: Keyed + ?Sized>(source: &'static S, ask: Ask<Key>) -> Claim<'static> {
     source.claim(ask)
 }
@@ -168,8 +184,9 @@ pub fn claim_by_key<S: Keyed + ?Sized>(source: &'static S, ask: Ask<Key>) -> Cla
 /// # Errors
 ///
 /// If a limit denies it; then none is charged.
-pub fn check<const N: usize>(mut claims: [Claim<'static>; N]) -> Result<(), RateLimited> {
-    decide(&mut claims)
+#[inline]
+pub fn check<const N: usize>(claims: [Claim<'static>; N]) -> Result<(), RateLimited> {
+    claim::check(claims)
 }
 
 /// Decides about a call that wants its permit.

@@ -1,6 +1,8 @@
 //! What has come of a limit's calls.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+mod tallies;
+
+use self::tallies::Tallies;
 
 /// What has come of the calls of one limit since the program started. All but `tracked_keys` only grow.
 ///
@@ -24,53 +26,66 @@ pub struct Stats {
     pub tracked_keys: u64,
 }
 
-/// Relaxed throughout: each is a statistic of its own and guards nothing.
-#[derive(Debug, Default)]
+/// What is counted of calls.
+#[derive(Clone, Copy)]
+enum Event {
+    Allowed,
+    Withdrawn,
+    Denied,
+    ShadowDenied,
+    Waited,
+    Refunded,
+}
+
+/// Each is a statistic of its own and guards nothing.
+#[derive(Default)]
 pub(crate) struct Counters {
-    allowed: AtomicU64,
-    withdrawn: AtomicU64,
-    denied: AtomicU64,
-    shadow_denied: AtomicU64,
-    waited: AtomicU64,
-    refunded: AtomicU64,
+    tallies: Tallies<6>,
 }
 
 impl Counters {
     pub(crate) fn allowed(&self) {
-        self.allowed.fetch_add(1, Relaxed);
+        self.count(Event::Allowed, 1);
     }
 
     /// So many calls that the budgets have counted as admitted were not, or were counted by another claim as well.
     pub(crate) fn withdrawn(&self, calls: u64) {
         if calls > 0 {
-            self.withdrawn.fetch_add(calls, Relaxed);
+            self.count(Event::Withdrawn, calls);
         }
     }
 
+    #[inline]
     pub(crate) fn denied(&self) {
-        self.denied.fetch_add(1, Relaxed);
+        self.count(Event::Denied, 1);
     }
 
     pub(crate) fn shadow_denied(&self) {
-        self.shadow_denied.fetch_add(1, Relaxed);
+        self.count(Event::ShadowDenied, 1);
     }
 
     pub(crate) fn waited(&self) {
-        self.waited.fetch_add(1, Relaxed);
+        self.count(Event::Waited, 1);
     }
 
     pub(crate) fn refunded(&self) {
-        self.refunded.fetch_add(1, Relaxed);
+        self.count(Event::Refunded, 1);
+    }
+
+    #[inline]
+    fn count(&self, event: Event, calls: u64) {
+        self.tallies.add(event as usize, calls);
     }
 
     /// `admitted` are the calls that the budgets have counted themselves.
     pub(crate) fn read(&self, admitted: u64, overflowed: u64, tracked_keys: u64) -> Stats {
+        let count = |event: Event| self.tallies.sum(event as usize);
         Stats {
-            allowed: (self.allowed.load(Relaxed) + admitted).saturating_sub(self.withdrawn.load(Relaxed)),
-            denied: self.denied.load(Relaxed),
-            shadow_denied: self.shadow_denied.load(Relaxed),
-            waited: self.waited.load(Relaxed),
-            refunded: self.refunded.load(Relaxed),
+            allowed: (count(Event::Allowed) + admitted).saturating_sub(count(Event::Withdrawn)),
+            denied: count(Event::Denied),
+            shadow_denied: count(Event::ShadowDenied),
+            waited: count(Event::Waited),
+            refunded: count(Event::Refunded),
             overflowed,
             tracked_keys,
         }

@@ -15,6 +15,15 @@ pub(crate) fn race_point() {
     crate::stress::let_others_run();
 }
 
+/// Lets a thread finish that is about to.
+#[inline]
+pub(crate) fn spin() {
+    #[cfg(not(all(test, ratelimit_loom)))]
+    std::hint::spin_loop();
+    #[cfg(all(test, ratelimit_loom))]
+    loom::thread::yield_now();
+}
+
 /// Locks `mutex`, poisoned or not.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     unpoisoned(mutex.lock())

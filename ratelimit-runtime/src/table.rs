@@ -21,7 +21,7 @@ use self::{
 };
 use crate::{
     algorithm::State,
-    budget::{Budget, Charge, Place, Refusal},
+    budget::{Budget, Charge, Place, Refusal, Take},
     demand::Demand,
     key::Key,
     rules::Rules,
@@ -93,6 +93,18 @@ impl Table {
     /// Calls that an overflow budget decided.
     pub(crate) fn overflowed(&self) -> u64 {
         self.overflowed.load(Relaxed)
+    }
+
+    /// Charges one permit of the whole budget if that is plain, without a lock.
+    #[expect(clippy::unused_self, reason = "no key is charged without a lock yet")]
+    pub(crate) fn take(&self, _key: &Key, _now: u64) -> Take {
+        Take::Ask
+    }
+
+    /// Calls that were admitted without a lock; nobody else counts them.
+    #[expect(clippy::unused_self, reason = "no key is charged without a lock yet")]
+    pub(crate) fn admitted(&self) -> u64 {
+        0
     }
 
     pub(crate) fn charge(&self, key: &Key, now: u64, demand: &Demand) -> Result<Charge, Refusal> {

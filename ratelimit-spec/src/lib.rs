@@ -8,6 +8,7 @@ mod algorithm;
 mod error;
 mod limit_spec;
 mod mode;
+mod packed;
 mod rate;
 pub mod rules;
 mod suggest;

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use ratelimit_spec::LimitSpec;
-
-use super::allotment::{Allotment, Take};
+use super::allotment::Allotment;
 use crate::{
     algorithm::State,
-    budget::{Budget, Cause, Charge, Place, Refusal, Terms},
+    budget::{Budget, Charge, Place, Refusal, Take, Terms},
     demand::Demand,
     rules::Rules,
     sync::{Mutex, lock, race_point},
@@ -24,6 +22,8 @@ pub(super) struct Inside {
     budget: Budget,
     /// What has been set out, and not been taken in again.
     set_out: Option<Terms>,
+    /// Where the latest of all openings ends: none may end before it.
+    opened_until: u64,
     /// Calls that took their permit from the allotment.
     admitted: u64,
 }
@@ -31,26 +31,20 @@ pub(super) struct Inside {
 impl Only {
     pub(super) fn new(rules: Rules) -> Self {
         let budget = Budget::new(rules.plan.fresh(), 0);
-        let inside = Inside { rules: Arc::new(rules), budget, set_out: None, admitted: 0 };
+        let inside = Inside { rules: Arc::new(rules), budget, set_out: None, opened_until: 0, admitted: 0 };
         Self { allotment: Allotment::closed(), inside: Mutex::new(inside) }
     }
 
     #[inline]
+    pub(super) fn take(&self, now: u64) -> Take {
+        self.allotment.take(now)
+    }
+
     pub(super) fn charge(&self, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
-        if demand.is_for_one_permit() {
-            match self.allotment.take(now) {
-                Take::Taken { left, from, life } => {
-                    return Ok(Charge::counted(Place::Only, from, life, left));
-                }
-                Take::Denied { ready_at } => {
-                    return Err(Refusal {
-                        cause: Cause::Exceeded { ready_at },
-                        spec: self.spec(),
-                        remaining: 0,
-                    });
-                }
-                Take::Ask => {}
-            }
+        if demand.is_for_one_permit()
+            && let Take::Taken { left, from, life } = self.allotment.take(now)
+        {
+            return Ok(Charge::counted(Place::Only, from, life, left));
         }
         self.act(now, |rules, budget| budget.charge(rules, now, Place::Only, demand))
     }
@@ -78,10 +72,6 @@ impl Only {
         self.enter(now, |inside| inside.admitted)
     }
 
-    fn spec(&self) -> LimitSpec {
-        lock(&self.inside).rules.spec
-    }
-
     fn enter<R>(&self, now: u64, act: impl FnOnce(&mut Inside) -> R) -> R {
         race_point();
         let inside = &mut *lock(&self.inside);
@@ -100,9 +90,13 @@ impl Inside {
         self.budget.charge_taken(&self.rules, &terms, taken);
     }
 
+    /// Nothing is set out if a change of the limit made an end come sooner than one that callers may have read, or a clock
+    /// stepped back, until that one has passed.
     fn set_out(&mut self, allotment: &Allotment, now: u64) {
-        self.set_out = self.budget.terms(&self.rules, now);
+        let opened_until = self.opened_until;
+        self.set_out = self.budget.terms(&self.rules, now).filter(|terms| terms.until >= opened_until);
         if let Some(terms) = &self.set_out {
+            self.opened_until = terms.until;
             allotment.open(terms);
         }
     }
