@@ -5,9 +5,14 @@
 //! ends. It sets those permits out here. A call takes one with a single decrement, and what was taken is charged to the
 //! budget the next time somebody is at its lock. Everything else a budget does begins with taking the rest in again.
 //!
-//! 1. Only the holder of the lock opens and closes. While closed, `left` is 0 or less, and `ready_at` is 0.
-//! 2. A decrement that finds 1 or more has taken a permit of the opening that it landed in, whichever that is. One that
-//!    finds less has taken nothing: opening overwrites it, closing counts it as 0.
+//! ```text
+//! word    life of the budget, the lowest bits : 16 | permits left, and 2^40 : 48
+//! ```
+//!
+//! 1. Only the holder of the lock opens and closes. While closed, nothing or less is left, and `ready_at` is 0.
+//! 2. A decrement that finds 1 or more has taken a permit of the opening that it landed in, whichever that is, and learns
+//!    its life. One that finds less has taken nothing: opening overwrites it, closing counts it as 0. So what is left may
+//!    be negative; to reach the life, 2^40 calls would have to come at once.
 //! 3. `until` never decreases from one opening to the next; where it would, nothing is opened. So a call whose time is
 //!    before the `until` that it read is before that of the opening that it lands in, which is the same or a later one.
 //! 4. A full opening has no permits, and says with `ready_at` when there will be some. Who reads the same `ready_at` before
@@ -17,7 +22,7 @@ use crate::{
     budget::{Take, Terms},
     sync::{
         atomic::{
-            AtomicI64, AtomicU64,
+            AtomicU64,
             Ordering::{Acquire, Relaxed, Release},
         },
         race_point,
@@ -34,8 +39,13 @@ pub(super) struct Allotment {
     from: AtomicU64,
     /// The life of the budget meanwhile.
     life: AtomicU64,
-    left: Apart<AtomicI64>,
+    word: Apart<AtomicU64>,
 }
+
+const LIFE: u32 = 48;
+
+/// What is left when nothing is.
+const NOTHING: u64 = 1 << 40;
 
 /// A value on cache lines of its own, of which processors fetch two at a time.
 #[derive(Debug)]
@@ -49,7 +59,7 @@ impl Allotment {
             ready_at: AtomicU64::new(0),
             from: AtomicU64::new(0),
             life: AtomicU64::new(0),
-            left: Apart(AtomicI64::new(0)),
+            word: Apart(AtomicU64::new(NOTHING)),
         }
     }
 
@@ -68,14 +78,15 @@ impl Allotment {
             let is_full = ready_at > now && self.ready_at.load(Acquire) == ready_at;
             return if is_full { Take::Denied { ready_at } } else { Take::Ask };
         }
-        // Relaxed: if the budget goes on to another opening meanwhile, they are those of the one before. A permit is then
-        // given back, if ever, as one charged a moment earlier, or not at all where the budget was emptied in between.
-        let (from, life) = (self.from.load(Relaxed), self.life.load(Relaxed));
-        // Relaxed: that it lands in no opening before the one of `until` follows from the Acquire above, and the permit
-        // guards no memory.
-        match self.left.0.fetch_sub(1, Relaxed) {
-            left @ 1.. => Take::Taken { left: u32::try_from(left - 1).unwrap_or(u32::MAX), from, life },
-            _ => Take::Ask,
+        // Relaxed: if the budget goes on to another opening meanwhile, this is an instant of the one before. What the permit
+        // gives back, if ever, is then one that was charged a moment earlier.
+        let from = self.from.load(Relaxed);
+        // That it lands in no opening before the one of `until` follows from the Acquire above. Acquire: pairs with the
+        // Release in `open`, and shows the life of that opening, or a later one.
+        let word = self.word.0.fetch_sub(1, Acquire);
+        match left(word) {
+            0 => Take::Ask,
+            left => Take::Taken { left: left - 1, from, life: life_in(word, self.life.load(Relaxed)) },
         }
     }
 
@@ -86,7 +97,8 @@ impl Allotment {
         // Release: pairs with the loads in `take`.
         self.until.store(terms.until, Release);
         race_point();
-        self.left.0.store(i64::from(terms.permits), Relaxed);
+        // A swap, since it has to come after every decrement that found the budget closed.
+        self.word.0.swap(terms.life << LIFE | (NOTHING + u64::from(terms.permits)), Release);
         self.ready_at.store(terms.ready_at, Release);
     }
 
@@ -95,7 +107,16 @@ impl Allotment {
         // Relaxed: whoever finds the next opening's terms, or the lock free, sees this as well.
         self.ready_at.store(0, Relaxed);
         race_point();
-        let left = self.left.0.swap(0, Relaxed);
-        u32::try_from(left.max(0)).unwrap_or(u32::MAX)
+        left(self.word.0.swap(NOTHING, Relaxed))
     }
+}
+
+fn left(word: u64) -> u32 {
+    let left = (word & ((1 << LIFE) - 1)).saturating_sub(NOTHING);
+    u32::try_from(left).unwrap_or(u32::MAX)
+}
+
+/// The life that a word tells the end of: not after `seen`, and not 2^16 lives before it.
+fn life_in(word: u64, seen: u64) -> u64 {
+    seen.wrapping_sub(seen.wrapping_sub(word >> LIFE) & 0xFFFF)
 }
