@@ -1,6 +1,6 @@
 //! What one call asks of its limits, and the one decision about them all.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use ratelimit_spec::Mode;
 
@@ -13,8 +13,24 @@ use crate::{
     wait,
 };
 
-/// What a call asks of one limit.
-pub struct Claim<'a> {
+/// What a call asks of one limit, as the expansion hands it over.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    limit: &'a Arc<Limit>,
+    key: Key,
+    /// `None`: the limit does not look at the call.
+    demand: Option<Demand>,
+}
+
+/// What came of a request that was not looked into further.
+pub(crate) enum Plainly {
+    Admitted,
+    Denied { retry_after: u64 },
+    Undecided,
+}
+
+/// A request while it is decided.
+pub(crate) struct Claim<'a> {
     pub(crate) limit: &'a Arc<Limit>,
     pub(crate) key: Key,
     pub(crate) demand: Demand,
@@ -35,7 +51,6 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    #[inline]
     fn under(mode: Mode) -> Self {
         match mode {
             Mode::Enforce => Role::Enforced,
@@ -45,16 +60,51 @@ impl Role {
     }
 }
 
-impl<'a> Claim<'a> {
+impl<'a> Request<'a> {
     #[inline]
+    pub(crate) fn new(limit: &'a Arc<Limit>, key: Key, demand: Demand) -> Self {
+        Self { limit, key, demand: Some(demand) }
+    }
+
+    #[inline]
+    pub(crate) fn unlimited(limit: &'a Arc<Limit>) -> Self {
+        Self { limit, key: Key::NONE, demand: None }
+    }
+
+    /// Decides about the call without a lock, if that is plain. Inlined into every limited function: it is short.
+    #[inline(always)]
+    pub(crate) fn decide_plainly(&self) -> Plainly {
+        let limit = self.limit;
+        if !limit.is_enforced() || !self.demand.is_some_and(Demand::is_for_one_permit) {
+            return Plainly::Undecided;
+        }
+        let now = limit.now();
+        match limit.budgets.take(&self.key, now) {
+            Take::Taken { .. } => Plainly::Admitted,
+            Take::Denied { ready_at } => Plainly::Denied { retry_after: ready_at - now },
+            Take::Ask => Plainly::Undecided,
+        }
+    }
+
+    /// Denies the call, and counts it.
+    #[inline]
+    pub(crate) fn deny(&self, retry_after: u64) -> RateLimited {
+        self.limit.deny(retry_after)
+    }
+}
+
+impl<'a> Claim<'a> {
     pub(crate) fn new(limit: &'a Arc<Limit>, key: Key, demand: Demand) -> Self {
         let role = Role::under(limit.mode());
         Self { limit, key, demand, role, charge: None, refuses: false }
     }
 
-    /// A call that this limit does not look at.
-    pub(crate) fn unlimited(limit: &'a Arc<Limit>) -> Self {
-        Self { limit, key: Key::NONE, demand: Demand::new(0), role: Role::Free, charge: None, refuses: false }
+    pub(crate) fn of(request: Request<'a>) -> Self {
+        let Request { limit, key, demand } = request;
+        match demand {
+            Some(demand) => Self::new(limit, key, demand),
+            None => Self { role: Role::Free, ..Self::new(limit, key, Demand::new(0)) },
+        }
     }
 
     fn is_of_limit(&self, other: &Self) -> bool {
@@ -82,20 +132,6 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// Decides about the call without a lock, if that is plain.
-    #[inline]
-    fn take(&self) -> Option<Result<(), RateLimited>> {
-        if self.role != Role::Enforced || !self.demand.is_for_one_permit() {
-            return None;
-        }
-        let now = self.limit.now();
-        match self.limit.budgets.take(&self.key, now) {
-            Take::Taken { .. } => Some(Ok(())),
-            Take::Denied { ready_at } => Some(Err(self.limit.deny(ready_at - now))),
-            Take::Ask => None,
-        }
-    }
-
     fn count_admission(&self) {
         if self.charge.is_none_or(|charge| !charge.counted) {
             self.limit.counters.allowed();
@@ -115,18 +151,6 @@ impl<'a> Claim<'a> {
             self.limit.withdraw(&charge);
         }
     }
-}
-
-/// Decides about a call of which nothing is left to be done if it is admitted.
-#[inline]
-pub(crate) fn check<const N: usize>(mut claims: [Claim<'_>; N]) -> Result<(), RateLimited> {
-    // One limit, and one permit of it, is by far the most common.
-    if let [claim] = claims.as_slice()
-        && let Some(decision) = claim.take()
-    {
-        return decision;
-    }
-    decide(&mut claims)
 }
 
 /// Decides about a call: every limit admits it and is charged, or none is charged.
@@ -170,7 +194,7 @@ fn settle(claims: &mut [Claim<'_>], mut attempt: Result<(), Refused>) -> Result<
             return Ok(());
         };
         let mut limited = explain(claims, &refused);
-        if limited.retry_after != Some(Duration::ZERO) {
+        if limited.retry_after != Some(0) {
             return Err(limited);
         }
         // Ready already: since the refusal somebody gave something back, or looked for a place in line and did not stay.
@@ -179,7 +203,7 @@ fn settle(claims: &mut [Claim<'_>], mut attempt: Result<(), Refused>) -> Result<
         }
         if attempts == ATTEMPTS {
             claims[refused.claim].refuses = true;
-            limited.retry_after = Some(Duration::from_nanos(1));
+            limited.retry_after = Some(1);
             return Err(limited);
         }
         attempts += 1;
@@ -307,7 +331,7 @@ impl Outlook {
         RateLimited {
             name: limit.name.clone(),
             reason: reason.unwrap_or(own),
-            retry_after: self.wait().map(Duration::from_nanos),
+            retry_after: self.wait(),
             limit: self.refusal.spec,
             remaining: self.refusal.remaining,
         }

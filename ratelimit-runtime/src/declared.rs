@@ -74,9 +74,9 @@ impl<L> Declared<L> {
 
     fn name(&self) -> Name {
         match self.name {
-            Some(name) => Name::fixed(name, true),
             // Leaked once for each declared limit, which lives as long: so a denial clones no count that others share.
-            None => Name::fixed(name_of((self.path)(), self.nth).leak(), false),
+            Some(name) => Name::leaked(name, true),
+            None => Name::leaked(name_of((self.path)(), self.nth), false),
         }
     }
 

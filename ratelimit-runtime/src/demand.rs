@@ -15,6 +15,7 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
+    #[inline]
     pub(crate) const fn new(cost: u32) -> Self {
         Self { cost, max: None, share: 1.0, waits: false }
     }
@@ -30,7 +31,8 @@ impl Demand {
     }
 
     /// One permit of the whole budget: what nearly all calls ask.
-    pub(crate) fn is_for_one_permit(&self) -> bool {
+    #[inline]
+    pub(crate) fn is_for_one_permit(self) -> bool {
         self.cost == 1 && self.max.is_none() && self.share >= 1.0
     }
 

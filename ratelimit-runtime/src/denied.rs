@@ -1,6 +1,6 @@
 //! What a denied call is told.
 
-use std::{error::Error, fmt, sync::Arc, time::Duration};
+use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 
 use ratelimit_spec::LimitSpec;
 
@@ -25,7 +25,8 @@ use ratelimit_spec::LimitSpec;
 pub struct RateLimited {
     pub(crate) name: Name,
     pub(crate) reason: Reason,
-    pub(crate) retry_after: Option<Duration>,
+    /// In nanoseconds.
+    pub(crate) retry_after: Option<u64>,
     pub(crate) limit: LimitSpec,
     pub(crate) remaining: u32,
 }
@@ -47,6 +48,13 @@ pub enum Reason {
 }
 
 impl RateLimited {
+    /// That of a call which asked for one permit, and found none left.
+    #[inline]
+    pub(crate) fn exceeded(name: Name, limit: &LimitSpec, retry_after: u64) -> Self {
+        let retry_after = Some(retry_after);
+        Self { name, reason: Reason::Exceeded, retry_after, limit: *limit, remaining: 0 }
+    }
+
     /// The name of the limit that denied: of several, the one that frees last.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -65,7 +73,7 @@ impl RateLimited {
     /// `None` if no time can be given: the call costs more than the limit can hold, `max` is 0, or a store is down.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        self.retry_after.map(Duration::from_nanos)
     }
 
     /// The limit as it was in force, with the call's own `max` where each call brings one.
@@ -83,7 +91,7 @@ impl RateLimited {
     /// The user gave the name; else it is a path in their code, which is not for the outside.
     #[cfg_attr(not(feature = "axum"), expect(dead_code, reason = "only answers to the outside ask"))]
     pub(crate) fn named_explicitly(&self) -> bool {
-        self.name.explicit
+        self.name.is_explicit()
     }
 }
 
@@ -106,7 +114,7 @@ impl fmt::Display for RateLimited {
                 write!(f, "the store of rate limit `{name}` ({limit}) is unavailable")?;
             }
         }
-        match self.retry_after {
+        match self.retry_after() {
             Some(retry_after) => write!(f, "; retry in {:?}", readable(retry_after)),
             None => Ok(()),
         }
@@ -124,31 +132,44 @@ fn readable(duration: Duration) -> Duration {
 
 /// The name of a limit, shared by all denials that carry it.
 #[derive(Clone, Debug)]
-pub(crate) struct Name {
-    text: Text,
-    /// Chosen by the user, and not the path of a function.
-    pub(crate) explicit: bool,
+pub(crate) enum Name {
+    Fixed(&'static Text),
+    Shared(Arc<Text>),
 }
 
-#[derive(Clone, Debug)]
-enum Text {
-    Static(&'static str),
-    Shared(Arc<str>),
+#[derive(Debug)]
+pub(crate) struct Text {
+    text: Cow<'static, str>,
+    /// Chosen by the user, and not the path of a function.
+    explicit: bool,
 }
 
 impl Name {
-    pub(crate) const fn fixed(text: &'static str, explicit: bool) -> Self {
-        Self { text: Text::Static(text), explicit }
+    /// Of a limiter that is given none.
+    pub(crate) const UNNAMED: Self = Self::Fixed(&Text { text: Cow::Borrowed("limiter"), explicit: false });
+
+    /// One that is kept for ever: for limits that are.
+    pub(crate) fn leaked(text: impl Into<Cow<'static, str>>, explicit: bool) -> Self {
+        Self::Fixed(Box::leak(Box::new(Text { text: text.into(), explicit })))
     }
 
     pub(crate) fn shared(text: &str, explicit: bool) -> Self {
-        Self { text: Text::Shared(text.into()), explicit }
+        Self::Shared(Arc::new(Text { text: Cow::Owned(text.to_owned()), explicit }))
+    }
+
+    fn text(&self) -> &Text {
+        match self {
+            Self::Fixed(text) => text,
+            Self::Shared(text) => text,
+        }
     }
 
     pub(crate) fn as_str(&self) -> &str {
-        match &self.text {
-            Text::Static(text) => text,
-            Text::Shared(text) => text,
-        }
+        &self.text().text
+    }
+
+    #[cfg_attr(not(feature = "axum"), expect(dead_code, reason = "only answers to the outside ask"))]
+    fn is_explicit(&self) -> bool {
+        self.text().explicit
     }
 }

@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_store_that_is_down_is_a_503_that_claims_nothing_of_the_budget() {
         let limited = RateLimited {
-            name: Name::fixed("orders", true),
+            name: Name::shared("orders", true),
             reason: Reason::StoreUnavailable,
             retry_after: None,
             limit: LimitSpec::new(5, Duration::from_secs(10)),

@@ -58,7 +58,7 @@ impl KeyedLimiter {
 
     fn on(spec: LimitSpec, clock: TimeSource) -> Result<Self, SpecError> {
         spec.validate()?;
-        Ok(Self::from_limit(Limit::keyed(Name::fixed("limiter", false), spec, clock, Self::DEFAULT_MAX_KEYS)))
+        Ok(Self::from_limit(Limit::keyed(Name::UNNAMED, spec, clock, Self::DEFAULT_MAX_KEYS)))
     }
 
     pub(crate) fn from_limit(limit: Limit) -> Self {

@@ -3,7 +3,6 @@
 use std::{
     fmt::DebugStruct,
     panic::{RefUnwindSafe, UnwindSafe},
-    time::Duration,
 };
 
 use ratelimit_spec::{LimitSpec, Mode, SpecError};
@@ -14,7 +13,7 @@ use crate::{
     budgets::Budgets,
     clock::TimeSource,
     demand::Demand,
-    denied::{Name, RateLimited, Reason},
+    denied::{Name, RateLimited},
     key::Key,
     rules::Rules,
     spec_cell::SpecCell,
@@ -106,6 +105,10 @@ impl Limit {
     }
 
     #[inline]
+    pub(crate) fn is_enforced(&self) -> bool {
+        self.mode.load(Relaxed) == Mode::Enforce as u8
+    }
+
     pub(crate) fn mode(&self) -> Mode {
         match self.mode.load(Relaxed) {
             mode if mode == Mode::Shadow as u8 => Mode::Shadow,
@@ -149,13 +152,17 @@ impl Limit {
     /// Denies a call that asked for one permit, and counts it.
     pub(crate) fn deny(&self, retry_after: u64) -> RateLimited {
         self.counters.denied();
-        RateLimited {
-            name: self.name.clone(),
-            reason: Reason::Exceeded,
-            retry_after: Some(Duration::from_nanos(retry_after)),
-            limit: self.spec(),
-            remaining: 0,
+        match (&self.name, self.spec.if_never_set()) {
+            // Of most limits, and no more than a copy.
+            (Name::Fixed(name), Some(spec)) => RateLimited::exceeded(Name::Fixed(name), spec, retry_after),
+            _ => self.deny_by_what_is_in_force(retry_after),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn deny_by_what_is_in_force(&self, retry_after: u64) -> RateLimited {
+        RateLimited::exceeded(self.name.clone(), &self.spec.get(), retry_after)
     }
 
     pub(crate) fn reset(&self) {

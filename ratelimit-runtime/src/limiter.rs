@@ -59,7 +59,7 @@ impl Limiter {
 
     fn on(spec: LimitSpec, clock: TimeSource) -> Result<Self, SpecError> {
         spec.validate()?;
-        Ok(Self::from_limit(Limit::unkeyed(Name::fixed("limiter", false), spec, clock)))
+        Ok(Self::from_limit(Limit::unkeyed(Name::UNNAMED, spec, clock)))
     }
 
     pub(crate) fn from_limit(limit: Limit) -> Self {

@@ -6,14 +6,14 @@ pub use inventory;
 
 use crate::{LazyKeyedLimiter, LazyLimiter, Permit, RateLimitKey, RateLimited};
 pub use crate::{
-    claim::Claim,
+    claim::Request,
     declared::Declared,
     key::Key,
     registry::Registered,
     returning::{Returning, call},
 };
 use crate::{
-    claim::{self, decide},
+    claim::{Claim, Plainly, decide},
     demand::Demand,
     keyed::KeyedLimiter,
     limiter::Limiter,
@@ -103,7 +103,7 @@ impl<K> Ask<K> {
 )]
 pub trait Unkeyed {
     /// Joins the limiter and what is asked of it.
-    fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static>;
+    fn claim(&'static self, ask: Ask<NoKey>) -> Request<'static>;
 }
 
 /// A limiter for calls with a key.
@@ -114,53 +114,53 @@ pub trait Unkeyed {
 )]
 pub trait Keyed {
     /// Joins the limiter and what is asked of it.
-    fn claim(&'static self, ask: Ask<Key>) -> Claim<'static>;
+    fn claim(&'static self, ask: Ask<Key>) -> Request<'static>;
 }
 
 impl Unkeyed for Limiter {
     #[inline]
-    fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
+    fn claim(&'static self, ask: Ask<NoKey>) -> Request<'static> {
         match ask.demand {
-            Some((NoKey, demand)) => Claim::new(self.limit(), Key::NONE, demand),
-            None => Claim::unlimited(self.limit()),
+            Some((NoKey, demand)) => Request::new(self.limit(), Key::NONE, demand),
+            None => Request::unlimited(self.limit()),
         }
     }
 }
 
 impl Keyed for KeyedLimiter {
     #[inline]
-    fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
+    fn claim(&'static self, ask: Ask<Key>) -> Request<'static> {
         match ask.demand {
-            Some((key, demand)) => Claim::new(self.limit(), key, demand),
-            None => Claim::unlimited(self.limit()),
+            Some((key, demand)) => Request::new(self.limit(), key, demand),
+            None => Request::unlimited(self.limit()),
         }
     }
 }
 
 impl Unkeyed for Declared<Limiter> {
     #[inline]
-    fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
+    fn claim(&'static self, ask: Ask<NoKey>) -> Request<'static> {
         self.limiter().claim(ask)
     }
 }
 
 impl Keyed for Declared<KeyedLimiter> {
     #[inline]
-    fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
+    fn claim(&'static self, ask: Ask<Key>) -> Request<'static> {
         self.limiter().claim(ask)
     }
 }
 
 impl Unkeyed for LazyLimiter {
     #[inline]
-    fn claim(&'static self, ask: Ask<NoKey>) -> Claim<'static> {
+    fn claim(&'static self, ask: Ask<NoKey>) -> Request<'static> {
         (**self).claim(ask)
     }
 }
 
 impl Keyed for LazyKeyedLimiter {
     #[inline]
-    fn claim(&'static self, ask: Ask<Key>) -> Claim<'static> {
+    fn claim(&'static self, ask: Ask<Key>) -> Request<'static> {
         (**self).claim(ask)
     }
 }
@@ -168,14 +168,14 @@ impl Keyed for LazyKeyedLimiter {
 /// Joins a limiter and what a call without a key asks of it.
 #[must_use]
 #[inline]
-pub fn claim<S: Unkeyed + ?Sized>(source: &'static S, ask: Ask<NoKey>) -> Claim<'static> {
+pub fn claim<S: Unkeyed + ?Sized>(source: &'static S, ask: Ask<NoKey>) -> Request<'static> {
     source.claim(ask)
 }
 
 /// Joins a limiter and what a call with a key asks of it.
 #[must_use]
 #[inline]
-pub fn claim_by_key<S: Keyed + ?Sized>(source: &'static S, ask: Ask<Key>) -> Claim<'static> {
+pub fn claim_by_key<S: Keyed + ?Sized>(source: &'static S, ask: Ask<Key>) -> Request<'static> {
     source.claim(ask)
 }
 
@@ -184,9 +184,22 @@ pub fn claim_by_key<S: Keyed + ?Sized>(source: &'static S, ask: Ask<Key>) -> Cla
 /// # Errors
 ///
 /// If a limit denies it; then none is charged.
-#[inline]
-pub fn check<const N: usize>(claims: [Claim<'static>; N]) -> Result<(), RateLimited> {
-    claim::check(claims)
+#[inline(always)]
+pub fn check<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
+    // One limit, and one permit of it, is by far the most common.
+    if let [request] = requests.as_slice() {
+        match request.decide_plainly() {
+            Plainly::Admitted => return Ok(()),
+            Plainly::Denied { retry_after } => return Err(request.deny(retry_after)),
+            Plainly::Undecided => {}
+        }
+    }
+    check_all(requests)
+}
+
+#[inline(never)]
+fn check_all<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
+    decide(&mut requests.map(Claim::of))
 }
 
 /// Decides about a call that wants its permit.
@@ -194,7 +207,8 @@ pub fn check<const N: usize>(claims: [Claim<'static>; N]) -> Result<(), RateLimi
 /// # Errors
 ///
 /// If a limit denies it; then none is charged.
-pub fn admit<const N: usize>(mut claims: [Claim<'static>; N]) -> Result<Permit<'static>, RateLimited> {
+pub fn admit<const N: usize>(requests: [Request<'static>; N]) -> Result<Permit<'static>, RateLimited> {
+    let mut claims = requests.map(Claim::of);
     decide(&mut claims)?;
     Ok(Permit::of(&claims))
 }
@@ -240,16 +254,16 @@ impl Wait {
 ///
 /// If it would not come in time, or the line is too long.
 pub async fn wait<const N: usize>(
-    claims: [Claim<'static>; N],
+    requests: [Request<'static>; N],
     wait: Wait,
 ) -> Result<Permit<'static>, RateLimited> {
-    Waiting::new(claims, wait.terms).await
+    Waiting::new(requests.map(Claim::of), wait.terms).await
 }
 
 /// Waits for the turn of a call that cannot be denied.
-pub async fn wait_surely<const N: usize>(claims: [Claim<'static>; N]) -> Permit<'static> {
+pub async fn wait_surely<const N: usize>(requests: [Request<'static>; N]) -> Permit<'static> {
     // Such a call is never denied, so the permit without a charge is never used.
-    wait(claims, Wait::surely()).await.unwrap_or_else(|_| unlimited_permit())
+    wait(requests, Wait::surely()).await.unwrap_or_else(|_| unlimited_permit())
 }
 
 /// Waits for a call's turn, and blocks the thread until then.
@@ -258,10 +272,10 @@ pub async fn wait_surely<const N: usize>(claims: [Claim<'static>; N]) -> Permit<
 ///
 /// If it would not come in time, or the line is too long.
 pub fn wait_blocking<const N: usize>(
-    claims: [Claim<'static>; N],
+    requests: [Request<'static>; N],
     wait: Wait,
 ) -> Result<Permit<'static>, RateLimited> {
-    block_on(Waiting::new(claims, wait.terms))
+    block_on(Waiting::new(requests.map(Claim::of), wait.terms))
 }
 
 /// Waits for the turn of a call that cannot be denied, and blocks the thread until then.
@@ -269,8 +283,8 @@ pub fn wait_blocking<const N: usize>(
     clippy::must_use_candidate,
     reason = "a call waits for its turn, whether or not it wants the permit"
 )]
-pub fn wait_blocking_surely<const N: usize>(claims: [Claim<'static>; N]) -> Permit<'static> {
-    wait_blocking(claims, Wait::surely()).unwrap_or_else(|_| unlimited_permit())
+pub fn wait_blocking_surely<const N: usize>(requests: [Request<'static>; N]) -> Permit<'static> {
+    wait_blocking(requests, Wait::surely()).unwrap_or_else(|_| unlimited_permit())
 }
 
 /// A permit for a function whose attribute has errors: its body gives no second one.

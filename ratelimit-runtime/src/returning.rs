@@ -23,7 +23,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::pin::Pin;
 
-use crate::claim::Claim;
+use crate::claim::Request;
 use crate::permit::LatePermit;
 use crate::private::{Wait, wait, wait_blocking, wait_blocking_surely, wait_surely};
 use crate::{Permit, RateLimited};
@@ -58,17 +58,17 @@ impl<R> Blocking<R> {
     /// What the function returns if it is denied.
     pub fn enter<const N: usize>(
         &self,
-        claims: [Claim<'static>; N],
+        requests: [Request<'static>; N],
         policy: Wait,
         denied: impl FnOnce(RateLimited) -> R,
     ) -> Result<Entered, R> {
-        wait_blocking(claims, policy).map(Entered).map_err(denied)
+        wait_blocking(requests, policy).map(Entered).map_err(denied)
     }
 
     /// Waits here, and is never denied.
     #[must_use]
-    pub fn enter_surely<const N: usize>(&self, claims: [Claim<'static>; N]) -> Entered {
-        Entered(wait_blocking_surely(claims))
+    pub fn enter_surely<const N: usize>(&self, requests: [Request<'static>; N]) -> Entered {
+        Entered(wait_blocking_surely(requests))
     }
 
     /// A fallback that cannot be needed: it is compiled, and never called.
@@ -105,7 +105,7 @@ impl Passed {
 ///
 /// `D` makes what the future yields if it is denied.
 pub struct Later<R, D, const N: usize> {
-    claims: [Claim<'static>; N],
+    requests: [Request<'static>; N],
     policy: Wait,
     denied: D,
     permit: Option<LatePermit>,
@@ -114,7 +114,7 @@ pub struct Later<R, D, const N: usize> {
 
 /// One that cannot be denied.
 pub struct LaterSurely<R, const N: usize> {
-    claims: [Claim<'static>; N],
+    requests: [Request<'static>; N],
     permit: Option<LatePermit>,
     returns: PhantomData<fn() -> R>,
 }
@@ -152,7 +152,7 @@ macro_rules! boxed_futures {
             /// Never: it is the future that is denied.
             pub fn enter<D, const N: usize>(
                 &self,
-                claims: [Claim<'static>; N],
+                requests: [Request<'static>; N],
                 policy: Wait,
                 denied: D,
             ) -> Result<
@@ -162,16 +162,16 @@ macro_rules! boxed_futures {
             where
                 D: FnOnce(RateLimited) -> Pin<Box<dyn Future<Output = T> $($bounds)* + 'a>> $($bounds)* + 'a,
             {
-                Ok(Later { claims, policy, denied, permit: None, returns: PhantomData })
+                Ok(Later { requests, policy, denied, permit: None, returns: PhantomData })
             }
 
             /// Leaves the wait to the future, which is never denied.
             #[must_use]
             pub fn enter_surely<const N: usize>(
                 &self,
-                claims: [Claim<'static>; N],
+                requests: [Request<'static>; N],
             ) -> LaterSurely<Pin<Box<dyn Future<Output = T> $($bounds)* + 'a>>, N> {
-                LaterSurely { claims, permit: None, returns: PhantomData }
+                LaterSurely { requests, permit: None, returns: PhantomData }
             }
         }
 
@@ -185,9 +185,9 @@ macro_rules! boxed_futures {
                 self,
                 returned: Pin<Box<dyn Future<Output = T> $($bounds)* + 'a>>,
             ) -> Pin<Box<dyn Future<Output = T> $($bounds)* + 'a>> {
-                let Self { claims, policy, denied, permit: late, .. } = self;
+                let Self { requests, policy, denied, permit: late, .. } = self;
                 Box::pin(async move {
-                    match wait(claims, policy).await {
+                    match wait(requests, policy).await {
                         Ok(permit) => {
                             hand_over(late, permit);
                             returned.await
@@ -209,9 +209,9 @@ macro_rules! boxed_futures {
                 self,
                 returned: Pin<Box<dyn Future<Output = T> $($bounds)* + 'a>>,
             ) -> Pin<Box<dyn Future<Output = T> $($bounds)* + 'a>> {
-                let Self { claims, permit: late, .. } = self;
+                let Self { requests, permit: late, .. } = self;
                 Box::pin(async move {
-                    hand_over(late, wait_surely(claims).await);
+                    hand_over(late, wait_surely(requests).await);
                     returned.await
                 })
             }

@@ -64,7 +64,7 @@ impl Allotment {
     }
 
     /// Takes one permit, if that is plain.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&self, now: u64) -> Take {
         // Acquire, here and of `until`: pairs with the Release in `open`. Who reads a later opening's term also sees that
         // every one before it is closed, so what follows is about that opening or a later one.

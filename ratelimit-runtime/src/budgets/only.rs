@@ -35,7 +35,7 @@ impl Only {
         Self { allotment: Allotment::closed(), inside: Mutex::new(inside) }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&self, now: u64) -> Take {
         self.allotment.take(now)
     }

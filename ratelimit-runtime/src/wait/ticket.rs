@@ -1,6 +1,6 @@
 //! A call that waits: one ticket, in line at every budget that it needs.
 
-use std::{sync::Arc, task::Waker, time::Duration};
+use std::{sync::Arc, task::Waker};
 
 use smallvec::SmallVec;
 
@@ -223,7 +223,7 @@ impl Stand {
         });
         let retry_after = match reason {
             Reason::CostExceedsCapacity => None,
-            _ => ready_at.map(|ready_at| Duration::from_nanos(ready_at.saturating_sub(now))),
+            _ => ready_at.map(|ready_at| ready_at.saturating_sub(now)),
         };
         RateLimited { name: self.limit.name.clone(), reason, retry_after, limit, remaining }
     }

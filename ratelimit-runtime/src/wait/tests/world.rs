@@ -48,7 +48,7 @@ pub(super) enum Status {
 }
 
 pub(super) fn limit(spec: LimitSpec, clock: &ManualClock, keyed: bool) -> Arc<Limit> {
-    let (name, clock) = (Name::fixed("test", false), TimeSource::custom(clock.clone()));
+    let (name, clock) = (Name::UNNAMED, TimeSource::custom(clock.clone()));
     Arc::new(if keyed { Limit::keyed(name, spec, clock, 4) } else { Limit::unkeyed(name, spec, clock) })
 }
 
