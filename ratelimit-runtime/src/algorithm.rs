@@ -11,6 +11,7 @@ mod carried;
 mod claims;
 mod fixed_window;
 mod gcra;
+mod grain;
 mod grid;
 mod leaky_bucket;
 #[cfg(test)]
@@ -25,7 +26,6 @@ use std::time::Duration;
 
 use ratelimit_spec::{Algorithm, LimitSpec, rules};
 
-pub(crate) use self::trace::Trace;
 use self::{
     carried::Carried,
     fixed_window::{FixedWindow, Window},
@@ -36,6 +36,7 @@ use self::{
     sliding_window::{Ring, SlidingWindow},
     token_bucket::{TokenBucket, Tokens},
 };
+pub(crate) use self::{grain::Grain, trace::Trace};
 
 /// The longest window, in nanoseconds: 100 years.
 const LONGEST_WINDOW: u64 = rules::MAX_WINDOW.as_secs() * 1_000_000_000;
@@ -64,15 +65,6 @@ pub(crate) enum State {
     TokenBucket(Tokens),
     LeakyBucket(Level),
     Gcra(Arrival),
-}
-
-/// How finely a budget may resolve time, where the algorithm has the choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Grain {
-    /// Finer than declared, for a budget that stands alone: memory is no matter, and a paced caller loses less.
-    Fine,
-    /// As declared, where there is a budget for every key.
-    Declared,
 }
 
 /// A charge that was made.
@@ -163,6 +155,19 @@ impl Plan {
             Algorithm::SlidingWindow | Algorithm::FixedWindow | Algorithm::SlidingLog => {
                 Self::new(spec, grain, now)
             }
+        }
+    }
+
+    /// How far the clock may lag that budgets of this plan are asked by: never an instant ahead, up to this behind.
+    pub(crate) fn lag(&self) -> u64 {
+        match self {
+            Self::SlidingWindow(plan) => plan.lag(),
+            // When a charge is made makes a difference to them.
+            Self::FixedWindow(_)
+            | Self::SlidingLog(_)
+            | Self::TokenBucket(_)
+            | Self::LeakyBucket(_)
+            | Self::Gcra(_) => 0,
         }
     }
 
@@ -325,6 +330,9 @@ impl Plan {
             (Self::FixedWindow(plan), Self::FixedWindow(old), State::FixedWindow(window)) => {
                 State::FixedWindow(plan.convert(window, old, now))
             }
+            // A charge that a lagging clock dated may have been made later, and a plan that allows for no lag has to
+            // count it from there.
+            (_, _, state) if self.lag() == 0 => self.adopt(old.carry(state, now).made_later(old.lag())),
             (_, _, state) => self.adopt(old.carry(state, now)),
         }
     }

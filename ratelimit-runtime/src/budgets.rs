@@ -40,8 +40,8 @@ impl Budgets {
 
     pub(crate) fn grain(&self) -> Grain {
         match self {
-            Budgets::Only(_) => Grain::Fine,
-            Budgets::Keyed(_) => Grain::Declared,
+            Budgets::Only(_) => Grain::FINE,
+            Budgets::Keyed(_) => Grain::DECLARED,
         }
     }
 
@@ -193,13 +193,16 @@ impl Budgets {
         }
     }
 
-    /// Puts other rules in force, and keeps what is in use. No two changes at the same time.
-    pub(crate) fn set_spec(&self, spec: LimitSpec, now: u64) {
-        let rules = self.rules(now).changed(spec, self.grain(), now);
+    /// Puts other rules in force, and keeps what is in use; says whether they allow for a clock that lags by `lag`. No two
+    /// changes at the same time.
+    pub(crate) fn set_spec(&self, spec: LimitSpec, lag: u64, now: u64) -> bool {
+        let rules = self.rules(now).changed(spec, self.grain().with_lag(lag), now);
+        let allow_for_lag = rules.plan.lag() > 0;
         match self {
             Budgets::Only(only) => only.set_rules(rules, now),
             Budgets::Keyed(table) => table.set_rules(&Arc::new(rules), now),
         }
+        allow_for_lag
     }
 
     /// Calls that were admitted and not counted by whoever asked for them.

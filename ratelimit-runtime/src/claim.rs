@@ -25,7 +25,7 @@ pub struct Request<'a> {
 /// What came of a request that was not looked into further.
 pub(crate) enum Plainly {
     Admitted,
-    Denied { retry_after: u64 },
+    Denied { wait: u64 },
     Undecided,
 }
 
@@ -81,15 +81,15 @@ impl<'a> Request<'a> {
         let now = limit.now();
         match limit.budgets.take(&self.key, now) {
             Take::Taken { .. } => Plainly::Admitted,
-            Take::Denied { ready_at } => Plainly::Denied { retry_after: ready_at - now },
+            Take::Denied { ready_at } => Plainly::Denied { wait: ready_at - now },
             Take::Ask => Plainly::Undecided,
         }
     }
 
     /// Denies the call, and counts it.
     #[inline]
-    pub(crate) fn deny(&self, retry_after: u64) -> RateLimited {
-        self.limit.deny(retry_after)
+    pub(crate) fn deny(&self, wait: u64) -> RateLimited {
+        self.limit.deny(wait)
     }
 }
 
@@ -203,7 +203,7 @@ fn settle(claims: &mut [Claim<'_>], mut attempt: Result<(), Refused>) -> Result<
         }
         if attempts == ATTEMPTS {
             claims[refused.claim].refuses = true;
-            limited.retry_after = Some(1);
+            limited.retry_after = Some(claims[refused.claim].limit.retry_after(1));
             return Err(limited);
         }
         attempts += 1;
@@ -247,13 +247,13 @@ fn explain(claims: &mut [Claim<'_>], refused: &Refused) -> RateLimited {
         Outlook::of_claim(claims, refused.claim)
     };
     let mut denying = refused.claim;
-    claims[refused.claim].refuses = last.wait() != Some(0);
+    claims[refused.claim].refuses = last.retry_after != Some(0);
     for number in 0..claims.len() {
         if number == refused.claim || !enforced(&claims[number]) {
             continue;
         }
         let outlook = Outlook::of_claim(claims, number);
-        claims[number].refuses = outlook.wait() != Some(0);
+        claims[number].refuses = outlook.retry_after != Some(0);
         if outlook.is_later_than(&last) {
             (denying, last) = (number, outlook);
         }
@@ -264,20 +264,27 @@ fn explain(claims: &mut [Claim<'_>], refused: &Refused) -> RateLimited {
 /// How a limit stands towards a call that it, or another one, has refused.
 pub(crate) struct Outlook {
     refusal: Refusal,
-    /// The first instant at which it would admit the call, behind those in line; `None`: no time can be given.
-    pub(crate) ready_at: Option<u64>,
-    now: u64,
+    /// How long until it would admit the call, behind those in line; `None`: no time can be given.
+    retry_after: Option<u64>,
 }
 
 impl Outlook {
+    fn new(limit: &Limit, refusal: Refusal, now: u64, ready_at: Option<u64>) -> Self {
+        let wait = ready_at.map(|ready_at| ready_at.saturating_sub(now));
+        Self { refusal, retry_after: wait.map(|wait| limit.retry_after(wait)) }
+    }
+
     fn of_refusal(claim: &Claim<'_>, refused: &Refused) -> Self {
-        let Refused { refusal, now, .. } = *refused;
+        let Refused { refusal, mut now, .. } = *refused;
         let ready_at = match refusal.cause {
             Cause::CostExceedsCapacity => None,
             Cause::Exceeded { ready_at } => Some(ready_at),
-            Cause::Queued { at } => wait::ready_behind(claim.limit, at, &claim.demand, now),
+            Cause::Queued { at } => {
+                now = claim.limit.precise_now();
+                wait::ready_behind(claim.limit, at, &claim.demand, now)
+            }
         };
-        Self { refusal, ready_at, now }
+        Self::new(claim.limit, refusal, now, ready_at)
     }
 
     fn of_claim(claims: &[Claim<'_>], number: usize) -> Self {
@@ -287,8 +294,8 @@ impl Outlook {
 
     /// Looks without charging anything.
     pub(crate) fn look(limit: &Arc<Limit>, key: &Key, demand: &Demand) -> Self {
-        let now = limit.now();
-        let mut outlook = limit.budgets.look(key, now, |rules, state, now_there| {
+        let now = limit.precise_now();
+        let (refusal, mut ready_at) = limit.budgets.look(key, now, |rules, state, now_there| {
             let ready_at = rules.ready_at(state, now_there, demand);
             let cause = match ready_at {
                 Some(ready_at) => Cause::Exceeded { ready_at },
@@ -297,25 +304,21 @@ impl Outlook {
             let remaining = rules.remaining(state, now_there, demand);
             // A clock that lags behind what the budget has seen waits no longer than it takes to be admitted.
             let ready_at = ready_at.map(|at| if at <= now_there { now } else { at });
-            Self { refusal: Refusal { cause, spec: demand.spec(&rules.spec), remaining }, ready_at, now }
+            (Refusal { cause, spec: demand.spec(&rules.spec), remaining }, ready_at)
         });
         // A cost of 0 passes those in line.
         if demand.cost > 0
-            && outlook.ready_at.is_some()
+            && ready_at.is_some()
             && let Some(place) = limit.budgets.line_of(key, now)
         {
-            outlook.ready_at = wait::ready_behind(limit, place, demand, now);
+            ready_at = wait::ready_behind(limit, place, demand, now);
         }
-        outlook
-    }
-
-    fn wait(&self) -> Option<u64> {
-        self.ready_at.map(|ready_at| ready_at.saturating_sub(self.now))
+        Self::new(limit, refusal, now, ready_at)
     }
 
     /// Never is later than any time.
     fn is_later_than(&self, other: &Self) -> bool {
-        match (self.wait(), other.wait()) {
+        match (self.retry_after, other.retry_after) {
             (_, None) => false,
             (None, Some(_)) => true,
             (Some(this), Some(other)) => this > other,
@@ -331,7 +334,7 @@ impl Outlook {
         RateLimited {
             name: limit.name.clone(),
             reason: reason.unwrap_or(own),
-            retry_after: self.wait(),
+            retry_after: self.retry_after,
             limit: self.refusal.spec,
             remaining: self.refusal.remaining,
         }

@@ -4,19 +4,24 @@ mod manual;
 mod system;
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     task::Waker,
     time::Duration,
 };
 
 pub use self::manual::ManualClock;
+pub(crate) use self::system::coarse_now;
 #[cfg(feature = "test-util")]
 pub(crate) use self::system::paused_by_tokio;
 use crate::{algorithm::END_OF_TIME, sync::unpoisoned};
 
 /// A source of time for a limiter.
 ///
-/// The default is the operating system's monotonic clock. Give another one to [`Limiter::with_clock`] or
+/// The default is the operating system's monotonic clock; on Linux its coarse form, where that is as good (see
+/// [`use_precise_clock`]). Give another one to [`Limiter::with_clock`] or
 /// [`KeyedLimiter::with_clock`]: [`ManualClock`] in tests, or your own.
 ///
 /// A clock that steps backwards is harmless: a limiter goes by the latest time that it has seen, never admits more
@@ -57,11 +62,46 @@ pub trait Clock: Send + Sync + 'static {
     }
 }
 
+/// Has every limit that is made from now on go by the system's precise clock only. To call at start-up.
+///
+/// By default, limits go by Linux's coarse clock where that is as good: those of the sliding window whose window is
+/// 200 ticks or longer, which is 0.84 s where the kernel ticks 250 times a second. To read it takes about 3 ns, and the
+/// precise one about 20 ns. The coarse clock lags by up to two ticks, and such a limit counts a charge for so much longer.
+/// So it admits no more than `max` in any window of real time, and releases a charge at most 1 % of the window later.
+///
+/// That rests on a kernel which ticks in time. Where a hypervisor stalls it for longer than two ticks, a limit may admit a
+/// call by so much too early. Whoever cannot have that, not even then, chooses the precise clock.
+///
+/// Limits made before keep the clock that they have. Limits declared by an attribute are made with their first call.
+/// Elsewhere than on Linux, and with the feature `test-util`, no clock but the precise one is read anyway.
+///
+/// ```
+/// use std::time::Duration;
+/// use ratelimit_runtime::{LimitSpec, Limiter, use_precise_clock};
+///
+/// use_precise_clock();
+/// let limiter = Limiter::new(LimitSpec::new(100, Duration::from_secs(1)))?;
+/// assert!(limiter.try_acquire().is_ok());
+/// # Ok::<(), ratelimit_runtime::SpecError>(())
+/// ```
+pub fn use_precise_clock() {
+    // Relaxed, here and where it is read: it guards no other memory.
+    ONLY_PRECISE.store(true, Relaxed);
+}
+
+static ONLY_PRECISE: AtomicBool = AtomicBool::new(false);
+
 /// The clock of one limiter, read in whole nanoseconds.
 #[derive(Clone)]
 pub(crate) enum TimeSource {
-    System,
-    Custom { clock: Arc<dyn Clock>, timeline: Arc<Mutex<Timeline>> },
+    System {
+        /// How far the [coarse form](coarse_now) lags of what [`TimeSource::now`] reads; 0: it is not to be read.
+        lag: u64,
+    },
+    Custom {
+        clock: Arc<dyn Clock>,
+        timeline: Arc<Mutex<Timeline>>,
+    },
 }
 
 /// How a limiter's own time goes by its clock: nanoseconds that last for centuries, from an origin of its own.
@@ -92,15 +132,28 @@ impl Timeline {
 }
 
 impl TimeSource {
+    pub(crate) fn system() -> Self {
+        let lag = if ONLY_PRECISE.load(Relaxed) { 0 } else { system::lag() };
+        Self::System { lag }
+    }
+
     pub(crate) fn custom(clock: impl Clock) -> Self {
         let timeline = Timeline::begin(clock.now());
         Self::Custom { clock: Arc::new(clock), timeline: Arc::new(Mutex::new(timeline)) }
     }
 
+    /// How far [`coarse_now`] may be behind [`now`](Self::now), both being read at once; 0: it is not to be read.
+    pub(crate) fn lag(&self) -> u64 {
+        match self {
+            TimeSource::System { lag } => *lag,
+            TimeSource::Custom { .. } => 0,
+        }
+    }
+
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         match self {
-            TimeSource::System => system::now(),
+            TimeSource::System { .. } => system::now(),
             TimeSource::Custom { clock, timeline } => {
                 let reading = clock.now();
                 unpoisoned(timeline.lock()).at(reading)
@@ -111,7 +164,7 @@ impl TimeSource {
     /// Asks the clock itself to wake at `at`; `false` if real time has to do it.
     pub(crate) fn wake_at(&self, at: u64, waker: &Waker) -> bool {
         match self {
-            TimeSource::System => false,
+            TimeSource::System { .. } => false,
             TimeSource::Custom { clock, timeline } => {
                 let origin = unpoisoned(timeline.lock()).origin;
                 clock.wake_at(origin.saturating_add(Duration::from_nanos(at)), waker)
@@ -123,4 +176,29 @@ impl TimeSource {
 /// `duration` in nanoseconds, at most [`END_OF_TIME`]: so that adding a window to it never wraps.
 pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).map_or(END_OF_TIME, |nanos| nanos.min(END_OF_TIME))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_coarse_clock_is_on_the_same_timeline_and_never_ahead() {
+        let clock = TimeSource::system();
+        for _ in 0..10_000 {
+            let coarse = coarse_now();
+            assert!(coarse <= clock.now());
+        }
+    }
+
+    #[test]
+    fn a_custom_clock_does_not_lag() {
+        assert_eq!(TimeSource::custom(ManualClock::new()).lag(), 0);
+    }
+
+    #[test]
+    fn a_limit_made_after_the_precise_clock_was_chosen_reads_no_other() {
+        use_precise_clock();
+        assert_eq!(TimeSource::system().lag(), 0);
+    }
 }

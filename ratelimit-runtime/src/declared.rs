@@ -118,7 +118,7 @@ macro_rules! declaration_of {
                 if let Some(isolated) = crate::test_util::isolated(self, |clock| self.make(clock)) {
                     return isolated;
                 }
-                self.limiter.get_or_init(|| self.make(TimeSource::System))
+                self.limiter.get_or_init(|| self.make(TimeSource::system()))
             }
         }
 

@@ -44,7 +44,7 @@ impl KeyedLimiter {
     ///
     /// If the limit [breaks a rule](LimitSpec::validate).
     pub fn new(spec: LimitSpec) -> Result<Self, SpecError> {
-        Self::on(spec, TimeSource::System)
+        Self::on(spec, TimeSource::system())
     }
 
     /// A limiter on a clock of your own: a [`ManualClock`](crate::ManualClock) in tests, say.

@@ -30,6 +30,7 @@
 //! * [`Limiter`] and [`KeyedLimiter`]: limits by hand, for what is known only while running.
 //! * [`RateLimitKey`]: what can be a key, and what is one and the same key.
 //! * [`limits`], [`limit()`], [`verify`]: the limits that a program declares, to look at and to change while it runs.
+//! * [`use_precise_clock`]: what time it is, and by which clock.
 //! * [`ManualClock`], and `test_util` (feature `test-util`): tests without sleeping.
 //!
 //! # What it promises
@@ -93,7 +94,7 @@ pub use ratelimit_macros::{RateLimitKey, limiter, rate_limit};
 pub use ratelimit_spec::{Algorithm, LimitSpec, Mode, ParseError, SpecError};
 
 pub use self::{
-    clock::{Clock, ManualClock},
+    clock::{Clock, ManualClock, use_precise_clock},
     declared::{LazyKeyedLimiter, LazyLimiter},
     denied::{RateLimited, Reason},
     from_rate_limited::FromRateLimited,

@@ -11,7 +11,7 @@ use crate::{
     algorithm::Grain,
     budget::{Charge, Refunded},
     budgets::Budgets,
-    clock::TimeSource,
+    clock::{TimeSource, coarse_now},
     demand::Demand,
     denied::{Name, RateLimited},
     key::Key,
@@ -20,7 +20,10 @@ use crate::{
     stats::{Counters, Stats},
     sync::{
         Mutex,
-        atomic::{AtomicU8, Ordering::Relaxed},
+        atomic::{
+            AtomicBool, AtomicU8,
+            Ordering::{Acquire, Relaxed, Release, SeqCst},
+        },
         lock,
     },
     table::Table,
@@ -35,6 +38,8 @@ pub(crate) struct Limit {
     pub(crate) counters: Counters,
     /// Relaxed: a switch that guards no other memory. Calls under way may still go by the mode before.
     mode: AtomicU8,
+    /// Every budget's rules allow for the lag of the coarse clock: see [`Limit::now`].
+    coarse: AtomicBool,
     spec: SpecCell,
     /// Held while what is in force changes, so that two changes never mix.
     changing: Mutex<()>,
@@ -47,23 +52,26 @@ impl RefUnwindSafe for Limit {}
 impl Limit {
     /// One budget. Expects a valid `spec`.
     pub(crate) fn unkeyed(name: Name, spec: LimitSpec, clock: TimeSource) -> Self {
-        let rules = Rules::new(spec, Grain::Fine, clock.now());
-        Self::new(name, spec, clock, Budgets::only(rules))
+        let rules = Rules::new(spec, Grain::FINE.with_lag(clock.lag()), clock.now());
+        let coarse = rules.plan.lag() > 0;
+        Self::new(name, spec, clock, coarse, Budgets::only(rules))
     }
 
     /// A budget for every key. Expects a valid `spec`.
     pub(crate) fn keyed(name: Name, spec: LimitSpec, clock: TimeSource, max_keys: usize) -> Self {
-        let rules = Rules::new(spec, Grain::Declared, clock.now());
-        Self::new(name, spec, clock, Budgets::Keyed(Table::new(rules, max_keys)))
+        let rules = Rules::new(spec, Grain::DECLARED.with_lag(clock.lag()), clock.now());
+        let coarse = rules.plan.lag() > 0;
+        Self::new(name, spec, clock, coarse, Budgets::Keyed(Table::new(rules, max_keys)))
     }
 
-    fn new(name: Name, spec: LimitSpec, clock: TimeSource, budgets: Budgets) -> Self {
+    fn new(name: Name, spec: LimitSpec, clock: TimeSource, coarse: bool, budgets: Budgets) -> Self {
         Self {
             name,
             clock,
             budgets,
             counters: Counters::default(),
             mode: AtomicU8::new(Mode::Enforce as u8),
+            coarse: AtomicBool::new(coarse),
             spec: SpecCell::new(spec),
             changing: Mutex::new(()),
         }
@@ -84,9 +92,24 @@ impl Limit {
         self.budgets.table().map_or(0, |table| table.tracked_keys(self.now()))
     }
 
+    /// The time for a decision: by the coarse clock, where the rules allow for its lag.
+    ///
+    /// A precise reading is right by any rules, a coarse one only by such. So while the rules change, all is precise.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
+        // Acquire: pairs with the Release in `set_spec`; who finds it set finds the rules that allow for it.
+        if self.coarse.load(Acquire) { coarse_now() } else { self.clock.now() }
+    }
+
+    /// The time for all that concerns several limits, or those who wait: never before [`now`](Self::now).
+    pub(crate) fn precise_now(&self) -> u64 {
         self.clock.now()
+    }
+
+    /// How long a caller has to wait for the clock to move by `wait`: it may lag when it is read next.
+    #[inline]
+    pub(crate) fn retry_after(&self, wait: u64) -> u64 {
+        if wait > 0 && self.coarse.load(Relaxed) { wait.saturating_add(self.clock.lag()) } else { wait }
     }
 
     pub(crate) fn spec(&self) -> LimitSpec {
@@ -95,9 +118,14 @@ impl Limit {
 
     pub(crate) fn set_spec(&self, spec: LimitSpec) -> Result<(), SpecError> {
         spec.validate()?;
-        let now = self.now();
+        // While nothing is locked: a clock may be the user's code.
+        let now = self.precise_now();
         let changing = lock(&self.changing);
-        self.budgets.set_spec(spec, now);
+        // A call that has found it set began before this instant, however late it reads the coarse clock. No budget dates
+        // a charge before the change of its rules, and so none before its call. SeqCst: to stay in that order.
+        let now = if self.coarse.swap(false, SeqCst) { self.precise_now() } else { now };
+        let coarse = self.budgets.set_spec(spec, self.clock.lag(), now);
+        self.coarse.store(coarse, Release);
         self.spec.set(spec);
         drop(changing);
         wait::limit_changed(self, now);
@@ -120,7 +148,7 @@ impl Limit {
     pub(crate) fn set_mode(&self, mode: Mode) {
         self.mode.store(mode as u8, Relaxed);
         if mode != Mode::Enforce {
-            wait::limit_released(self, mode, self.now());
+            wait::limit_released(self, mode, self.precise_now());
         }
     }
 
@@ -133,10 +161,9 @@ impl Limit {
         if charge.cost == 0 {
             return 0;
         }
-        let now = self.now();
-        let refunded = how(&self.budgets, charge, now);
+        let refunded = how(&self.budgets, charge, self.now());
         for place in refunded.queued {
-            wait::budget_emptied(self, place, now);
+            wait::budget_emptied(self, place, self.precise_now());
         }
         refunded.permits
     }
@@ -150,8 +177,9 @@ impl Limit {
     }
 
     /// Denies a call that asked for one permit, and counts it.
-    pub(crate) fn deny(&self, retry_after: u64) -> RateLimited {
+    pub(crate) fn deny(&self, wait: u64) -> RateLimited {
         self.counters.denied();
+        let retry_after = self.retry_after(wait);
         match (&self.name, self.spec.if_never_set()) {
             // Of most limits, and no more than a copy.
             (Name::Fixed(name), Some(spec)) => RateLimited::exceeded(Name::Fixed(name), spec, retry_after),
@@ -166,13 +194,13 @@ impl Limit {
     }
 
     pub(crate) fn reset(&self) {
-        let now = self.now();
+        let now = self.precise_now();
         self.budgets.reset(now);
         wait::limit_changed(self, now);
     }
 
     pub(crate) fn reset_key(&self, key: &Key) {
-        let now = self.now();
+        let now = self.precise_now();
         self.budgets.reset_key(key, now);
         if let Some(place) = self.budgets.line_of(key, now) {
             wait::budget_emptied(self, place, now);
@@ -198,5 +226,45 @@ impl Limit {
         debug: &'a mut DebugStruct<'b, 'c>,
     ) -> &'a mut DebugStruct<'b, 'c> {
         debug.field("name", &self.name()).field("spec", &self.spec()).field("mode", &self.mode())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratelimit_spec::Algorithm;
+    use std::time::Duration;
+
+    #[test]
+    fn the_coarse_clock_is_read_only_by_rules_that_allow_for_it() {
+        let second = LimitSpec::new(5, Duration::from_secs(1));
+        let clock = || TimeSource::System { lag: 8_400_000 };
+        let name = || Name::shared("limit", true);
+        for limit in [Limit::unkeyed(name(), second, clock()), Limit::keyed(name(), second, clock(), 10)] {
+            let is_coarse = |spec: LimitSpec| {
+                limit.set_spec(spec).unwrap();
+                limit.coarse.load(Relaxed)
+            };
+            assert!(limit.coarse.load(Relaxed));
+            assert!(!is_coarse(LimitSpec::new(5, Duration::from_micros(20_371))));
+            assert!(is_coarse(LimitSpec::new(6, Duration::from_secs(60))));
+            for algorithm in Algorithm::ALL {
+                assert_eq!(
+                    is_coarse(second.with_algorithm(algorithm)),
+                    algorithm == Algorithm::SlidingWindow
+                );
+            }
+        }
+        let precise = Limit::unkeyed(name(), second, TimeSource::System { lag: 0 });
+        assert!(!precise.coarse.load(Relaxed));
+    }
+
+    #[test]
+    fn who_is_denied_by_a_clock_that_lags_comes_again_when_that_shows_it() {
+        let spec = LimitSpec::new(5, Duration::from_secs(1));
+        let limit = Limit::unkeyed(Name::shared("limit", true), spec, TimeSource::System { lag: 8_400_000 });
+        assert_eq!((limit.retry_after(0), limit.retry_after(1)), (0, 8_400_001));
+        limit.set_spec(spec.with_algorithm(Algorithm::Gcra)).unwrap();
+        assert_eq!((limit.retry_after(0), limit.retry_after(1)), (0, 1));
     }
 }

@@ -45,7 +45,7 @@ impl Limiter {
     ///
     /// If the limit [breaks a rule](LimitSpec::validate).
     pub fn new(spec: LimitSpec) -> Result<Self, SpecError> {
-        Self::on(spec, TimeSource::System)
+        Self::on(spec, TimeSource::system())
     }
 
     /// A limiter on a clock of your own: a [`ManualClock`](crate::ManualClock) in tests, say.

@@ -190,7 +190,7 @@ pub fn check<const N: usize>(requests: [Request<'static>; N]) -> Result<(), Rate
     if let [request] = requests.as_slice() {
         match request.decide_plainly() {
             Plainly::Admitted => return Ok(()),
-            Plainly::Denied { retry_after } => return Err(request.deny(retry_after)),
+            Plainly::Denied { wait } => return Err(request.deny(wait)),
             Plainly::Undecided => {}
         }
     }

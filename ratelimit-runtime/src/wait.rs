@@ -151,9 +151,10 @@ impl<'a, const N: usize> Waiting<'a, N> {
         Permit::of(&self.claims)
     }
 
-    /// All limits of a call share one clock: those of a stack are declared, and go by the system's.
+    /// All limits of a call share one clock: those of a stack are declared, and go by the system's. A precise reading is
+    /// right for each of them.
     fn now(&self) -> u64 {
-        self.claims.first().map_or(0, |claim| claim.limit.now())
+        self.claims.first().map_or(0, |claim| claim.limit.precise_now())
     }
 }
 
@@ -181,7 +182,7 @@ impl<const N: usize> Drop for Waiting<'_, N> {
 ///
 /// Elsewhere a line may seem to be there that somebody only looks for a place in. Here none comes or goes meanwhile.
 pub(crate) fn charge_if_nobody_waits(claims: &mut [Claim<'_>]) -> bool {
-    let now = claims.first().map_or(0, |claim| claim.limit.now());
+    let now = claims.first().map_or(0, |claim| claim.limit.precise_now());
     enter(|room, later| room.charge(claims, now, later))
 }
 

@@ -26,8 +26,8 @@ pub(super) enum Used {
 pub(super) enum Placed {
     /// At that instant.
     Exactly,
-    /// At the latest instant of its bucket, if that is not after the change.
-    InBuckets(Grid),
+    /// At the latest instant of its bucket, and so much later, if that is not after the change.
+    InBuckets { grid: Grid, later: u64 },
     /// At the change, with all others.
     Together,
 }
@@ -41,6 +41,19 @@ pub(super) struct Past {
 }
 
 impl Carried {
+    /// The same, where each charge may have been made so much later, though not after the change.
+    pub(super) fn made_later(mut self, by: u64) -> Self {
+        if let Used::Charges(charges, placed) = &mut self.used
+            && let Placed::InBuckets { later, .. } = placed
+        {
+            *later = by;
+            for (at, _) in charges {
+                *at = at.saturating_add(by).min(self.at);
+            }
+        }
+        self
+    }
+
     /// All of it in drops of this rate.
     pub(super) fn drops(&self, rate: Rate) -> u128 {
         match &self.used {
@@ -83,7 +96,9 @@ impl Placed {
     pub(super) fn place(self, charged_at: u64, change: u64) -> u64 {
         match self {
             Placed::Exactly => charged_at,
-            Placed::InBuckets(grid) => grid.last_of_bucket(charged_at).min(change),
+            Placed::InBuckets { grid, later } => {
+                grid.last_of_bucket(charged_at).saturating_add(later).min(change)
+            }
             Placed::Together => change,
         }
     }

@@ -24,7 +24,7 @@ impl Budget {
 
     pub(super) fn born_at(limit: &str, now: u64) -> Self {
         let spec = limit.parse().unwrap();
-        let plan = Plan::new(&spec, Grain::Declared, now);
+        let plan = Plan::new(&spec, Grain::DECLARED, now);
         Self { state: plan.fresh(), plan, capacity: spec.burst() }
     }
 
@@ -70,7 +70,7 @@ impl Budget {
     /// The limit is changed.
     pub(super) fn change(&mut self, at: u64, limit: &str) {
         let spec = limit.parse().unwrap();
-        let plan = self.plan.changed(&spec, Grain::Declared, at);
+        let plan = self.plan.changed(&spec, Grain::DECLARED, at);
         self.state = plan.convert(self.state.clone(), &self.plan, at);
         (self.plan, self.capacity) = (plan, spec.burst());
     }

@@ -36,7 +36,7 @@ impl Limit {
     }
 
     fn plan(self, now: u64) -> Plan {
-        Plan::new(&self.spec(), Grain::Declared, now)
+        Plan::new(&self.spec(), Grain::DECLARED, now)
     }
 
     fn capacity(self) -> u32 {

@@ -15,12 +15,11 @@ use super::{
     grid::Grid,
 };
 
-/// How many times finer than declared the buckets are at [`Grain::Fine`].
-const FINENESS: u32 = 8;
-
 #[derive(Clone, Debug)]
 pub(crate) struct SlidingWindow {
     grid: Grid,
+    /// How far behind the clock may be: by so much, or a little more, the grid's window is longer than the limit's.
+    lag: u64,
 }
 
 /// The buckets that count: the current one and a window of those before it.
@@ -70,11 +69,12 @@ impl Ring {
 
 impl SlidingWindow {
     pub(super) fn new(window: u64, buckets: u32, grain: Grain) -> Self {
-        let buckets = match grain {
-            Grain::Fine => buckets.saturating_mul(FINENESS),
-            Grain::Declared => buckets,
-        };
-        Self { grid: Grid::new(window, buckets) }
+        let (grid, lag) = grain.grid(window, buckets);
+        Self { grid, lag }
+    }
+
+    pub(super) fn lag(&self) -> u64 {
+        self.lag
     }
 
     pub(super) fn fresh(&self) -> Ring {
@@ -171,7 +171,7 @@ impl SlidingWindow {
         // Near the start of the timeline the ring has places for buckets before it, which are empty.
         let missing = ring.counts.len() as u64 - 1 - (ring.bucket - oldest);
         let live = ring.oldest_first().skip(usize::try_from(missing).unwrap_or(usize::MAX));
-        let placed = Placed::InBuckets(grid);
+        let placed = Placed::InBuckets { grid, later: 0 };
         let charges = (oldest..).zip(live).filter(|(_, permits)| *permits > 0);
         let charges = charges.map(|(bucket, permits)| (placed.place(grid.start(bucket), at), permits));
         Carried { at, since, used: Used::Charges(charges.collect(), placed) }
@@ -193,7 +193,7 @@ impl SlidingWindow {
 
     /// Whether a ring of one is a ring of the other as it is.
     pub(super) fn counts_as(&self, other: &Self) -> bool {
-        self.grid == other.grid
+        self.grid == other.grid && self.lag == other.lag
     }
 
     /// Brings the ring to `now`, or leaves it where it is if it has been later.

@@ -1,37 +1,15 @@
-//! The operating system's monotonic clock.
+//! The operating system's monotonic clock, in nanoseconds since any fixed start.
+//!
+//! Two files have the same: `now`, `coarse_now`, which may be up to `lag` behind it on the same timeline, and `lag`, which
+//! is 0 where there is no coarse clock.
 
-use std::{sync::OnceLock, time::Instant};
+// Under `test-util` limits follow tokio's clock, and the interpreter miri has no vDSO.
+#[cfg(all(target_os = "linux", not(feature = "test-util"), not(miri)))]
+mod linux;
+#[cfg(not(all(target_os = "linux", not(feature = "test-util"), not(miri))))]
+mod portable;
 
-use super::nanos;
-
-/// Nanoseconds since the first call in this process.
-pub(super) fn now() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    let now = instant();
-    nanos(now.saturating_duration_since(*START.get_or_init(|| now)))
-}
-
-#[cfg(not(all(feature = "test-util", feature = "tokio")))]
-fn instant() -> Instant {
-    Instant::now()
-}
-
-/// Tokio's clock is the system's, unless a test has paused it.
-#[cfg(all(feature = "test-util", feature = "tokio"))]
-fn instant() -> Instant {
-    tokio::time::Instant::now().into_std()
-}
-
-/// The time of tokio's clock, if a test has paused it on this thread.
-#[cfg(all(feature = "test-util", feature = "tokio"))]
-pub(crate) fn paused_by_tokio() -> Option<Instant> {
-    let before = Instant::now();
-    let now = instant();
-    // Else it would have been read between the two.
-    (now < before || Instant::now() < now).then_some(now)
-}
-
-#[cfg(all(feature = "test-util", not(feature = "tokio")))]
-pub(crate) fn paused_by_tokio() -> Option<Instant> {
-    None
-}
+#[cfg(all(target_os = "linux", not(feature = "test-util"), not(miri)))]
+pub(crate) use self::linux::*;
+#[cfg(not(all(target_os = "linux", not(feature = "test-util"), not(miri))))]
+pub(crate) use self::portable::*;

@@ -94,7 +94,7 @@ impl Wake for Bell {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if let Some(limit) = self.limit.upgrade() {
-            let now = limit.now();
+            let now = limit.precise_now();
             let mut being_set = unpoisoned(self.being_set.lock());
             if being_set.since.is_some_and(|since| now <= since) {
                 being_set.has_rung = true;

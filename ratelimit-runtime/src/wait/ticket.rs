@@ -223,7 +223,7 @@ impl Stand {
         });
         let retry_after = match reason {
             Reason::CostExceedsCapacity => None,
-            _ => ready_at.map(|ready_at| ready_at.saturating_sub(now)),
+            _ => ready_at.map(|ready_at| self.limit.retry_after(ready_at.saturating_sub(now))),
         };
         RateLimited { name: self.limit.name.clone(), reason, retry_after, limit, remaining }
     }

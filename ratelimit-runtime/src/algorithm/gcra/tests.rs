@@ -73,7 +73,7 @@ proptest! {
     ) {
         let algorithms = [Algorithm::Gcra, Algorithm::TokenBucket];
         let mut budgets = algorithms.map(|algorithm| {
-            let plan = Plan::new(&spec(algorithm, rate), Grain::Declared, 0);
+            let plan = Plan::new(&spec(algorithm, rate), Grain::DECLARED, 0);
             (plan.fresh(), plan)
         });
         let mut now = 0_u64;
@@ -105,7 +105,7 @@ proptest! {
                 Step::Change(max, window, burst) => {
                     rate = (max, window, burst);
                     for (algorithm, (state, plan)) in algorithms.into_iter().zip(&mut budgets) {
-                        let changed = plan.changed(&spec(algorithm, rate), Grain::Declared, now);
+                        let changed = plan.changed(&spec(algorithm, rate), Grain::DECLARED, now);
                         *state = changed.convert(state.clone(), plan, now);
                         *plan = changed;
                     }

@@ -244,7 +244,7 @@ impl Trial {
     }
 
     fn change(&mut self, limit: Limit) {
-        let plan = self.plan.changed(&limit.spec(), Grain::Declared, self.now);
+        let plan = self.plan.changed(&limit.spec(), Grain::DECLARED, self.now);
         self.state = plan.convert(self.state.clone(), &self.plan, self.now);
         let at = self.at();
         let was_used = self.model.used(at) > 0;

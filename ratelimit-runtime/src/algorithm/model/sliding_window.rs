@@ -27,9 +27,10 @@ impl Limit {
     }
 
     fn inner_buckets(self) -> u64 {
-        match self.grain {
-            Grain::Fine => (u64::from(self.buckets) * 8).min(self.window),
-            Grain::Declared => u64::from(self.buckets),
+        if self.grain == Grain::FINE {
+            (u64::from(self.buckets) * 8).min(self.window)
+        } else {
+            u64::from(self.buckets)
         }
     }
 }
@@ -197,7 +198,7 @@ fn limits() -> impl Strategy<Value = Limit> {
     let max = prop_oneof![6 => 1..=10_u32, 2 => Just(100), 1 => Just(0), 1 => u32::MAX - 1..=u32::MAX];
     let window = prop_oneof![1..=40_u64, Just(1_000_003), Just(1_000_000_000), Just(LONGEST_WINDOW)];
     let buckets = prop_oneof![8 => 1..=12_u32, 1 => Just(1000)];
-    let grain = prop_oneof![Just(Grain::Fine), Just(Grain::Declared)];
+    let grain = prop_oneof![Just(Grain::FINE), Just(Grain::DECLARED)];
     (max, window, buckets, grain).prop_map(|(max, window, buckets, grain)| {
         let buckets = buckets.min(u32::try_from(window).unwrap_or(u32::MAX));
         Limit { max, window, buckets, grain }

@@ -11,7 +11,7 @@ const YEAR: u64 = LONGEST_WINDOW / 100;
 fn plan(max: u32, window: u64, buckets: u32) -> Plan {
     let spec = LimitSpec::new(max, Duration::from_nanos(window)).with_buckets(buckets);
     assert_eq!(spec.validate(), Ok(()));
-    Plan::new(&spec, Grain::Declared, 0)
+    Plan::new(&spec, Grain::DECLARED, 0)
 }
 
 /// What a call is told: permits that remain, or when to come again.
@@ -256,7 +256,7 @@ fn a_refund_gives_back_no_more_than_still_counts() {
 #[test]
 fn a_finer_grain_releases_earlier_and_never_too_early() {
     let spec = LimitSpec::new(1, Duration::from_secs(1)).with_buckets(10);
-    let plan = Plan::new(&spec, Grain::Fine, 0);
+    let plan = Plan::new(&spec, Grain::FINE, 0);
     let mut state = plan.fresh();
     assert_eq!(ask(&plan, &mut state, 0, 1, 1), Ok(0));
     assert_eq!(ask(&plan, &mut state, 1000 * MS, 1, 1), Err(Some(1012 * MS + MS / 2)));
@@ -265,7 +265,7 @@ fn a_finer_grain_releases_earlier_and_never_too_early() {
 #[test]
 fn a_finer_grain_stops_at_the_nanosecond() {
     let spec = LimitSpec::new(1, Duration::from_nanos(12)).with_buckets(10);
-    let plan = Plan::new(&spec, Grain::Fine, 0);
+    let plan = Plan::new(&spec, Grain::FINE, 0);
     let mut state = plan.fresh();
     assert_eq!(ask(&plan, &mut state, 0, 1, 1), Ok(0));
     assert_eq!(ask(&plan, &mut state, 12, 1, 1), Err(Some(13)));
