@@ -168,7 +168,6 @@ impl Name {
         &self.text().text
     }
 
-    #[cfg_attr(not(feature = "axum"), expect(dead_code, reason = "only answers to the outside ask"))]
     fn is_explicit(&self) -> bool {
         self.text().explicit
     }
