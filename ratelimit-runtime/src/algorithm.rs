@@ -19,6 +19,7 @@ mod model;
 mod rate;
 mod sliding_log;
 mod sliding_window;
+mod ticks;
 mod token_bucket;
 mod trace;
 
@@ -36,7 +37,7 @@ use self::{
     sliding_window::{Ring, SlidingWindow},
     token_bucket::{TokenBucket, Tokens},
 };
-pub(crate) use self::{grain::Grain, trace::Trace};
+pub(crate) use self::{grain::Grain, ticks::Ticks, trace::Trace};
 
 /// The longest window, in nanoseconds: 100 years.
 const LONGEST_WINDOW: u64 = rules::MAX_WINDOW.as_secs() * 1_000_000_000;
@@ -92,6 +93,15 @@ pub(crate) struct Allowance {
     pub(crate) until: u64,
     /// When the next one is admitted, if `permits` is 0; else 0.
     pub(crate) ready_at: u64,
+}
+
+/// A budget that refills steadily, as it stands at an instant: see [`Ticks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Metered {
+    pub(crate) ticks: Ticks,
+    pub(crate) at: u64,
+    /// What is in use, in ticks.
+    pub(crate) ahead: u64,
 }
 
 /// Why nothing was charged.
@@ -215,6 +225,40 @@ impl Plan {
         match (self, state) {
             (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => plan.allowance(ring, now, capacity),
             _ => None,
+        }
+    }
+
+    /// What is in use, for budgets that refill steadily, if its numbers are small and whole enough.
+    pub(crate) fn metered(&self, state: &mut State, now: u64, capacity: u32) -> Option<Metered> {
+        let (rate, (at, used)) = match (self, state) {
+            (Self::Gcra(plan), State::Gcra(state)) => (plan.refill().rate, plan.reading(state, now)),
+            (Self::LeakyBucket(plan), State::LeakyBucket(state)) => {
+                (plan.refill().rate, plan.reading(state, now))
+            }
+            (Self::TokenBucket(plan), State::TokenBucket(state)) => {
+                (plan.refill().rate, plan.reading(state, now))
+            }
+            _ => return None,
+        };
+        let (ticks, divisor) = (Ticks::of(rate, capacity)?, u128::from(Ticks::divisor(rate)));
+        let ahead = u64::try_from(used / divisor).ok().filter(|ahead| *ahead <= Ticks::MOST)?;
+        used.is_multiple_of(divisor).then_some(Metered { ticks, at, ahead })
+    }
+
+    /// Takes over what a meter shows that has charged the budget since [`metered`](Self::metered).
+    pub(crate) fn read_meter(&self, state: &mut State, metered: &Metered) {
+        let used = |rate| u128::from(metered.ahead) * u128::from(Ticks::divisor(rate));
+        match (self, state) {
+            (Self::Gcra(plan), State::Gcra(state)) => {
+                plan.set_reading(state, metered.at, used(plan.refill().rate));
+            }
+            (Self::LeakyBucket(plan), State::LeakyBucket(state)) => {
+                plan.set_reading(state, metered.at, used(plan.refill().rate));
+            }
+            (Self::TokenBucket(plan), State::TokenBucket(state)) => {
+                plan.set_reading(state, metered.at, used(plan.refill().rate));
+            }
+            _ => {}
         }
     }
 

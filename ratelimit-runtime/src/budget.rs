@@ -4,7 +4,7 @@ use ratelimit_spec::LimitSpec;
 use smallvec::SmallVec;
 
 use crate::{
-    algorithm::{Allowance, Denial, State, Trace},
+    algorithm::{Allowance, Denial, Metered, State, Trace},
     demand::Demand,
     key::Key,
     rules::Rules,
@@ -43,6 +43,11 @@ impl Charge {
     /// One permit that was set out to be taken.
     pub(crate) fn counted(place: Place, at: u64, life: u64, remaining: u32) -> Self {
         Self { place, cost: 1, at, trace: Trace::of_none(at), life, remaining, counted: true, sharer: None }
+    }
+
+    /// One permit of a budget that refills steadily.
+    pub(crate) fn uncounted(place: Place, at: u64, life: u64, remaining: u32) -> Self {
+        Self { counted: false, ..Self::counted(place, at, life, remaining) }
     }
 
     /// Remembers the key where the budget is shared.
@@ -208,6 +213,19 @@ impl Budget {
         Some(Terms { permits, from, until, ready_at, life: self.life })
     }
 
+    /// What a meter may charge without asking; nothing while callers wait in line.
+    pub(crate) fn metered(&mut self, rules: &Rules, now: u64) -> Option<Metered> {
+        if self.queued || rules.spec.max() == u32::MAX {
+            return None;
+        }
+        rules.plan.metered(&mut self.state, now, rules.spec.burst())
+    }
+
+    /// Takes over what a meter has charged.
+    pub(crate) fn read_meter(&mut self, rules: &Rules, metered: &Metered) {
+        rules.plan.read_meter(&mut self.state, metered);
+    }
+
     /// Charges what was taken.
     pub(crate) fn charge_taken(&mut self, rules: &Rules, terms: &Terms, taken: u32) {
         // There was room for it when it was set out, and nothing else has been charged since.
@@ -250,6 +268,10 @@ impl Budget {
     pub(crate) fn convert(&mut self, rules: &Rules, old: &Rules, now: u64) {
         let state = std::mem::replace(&mut self.state, rules.plan.fresh());
         self.state = rules.plan.convert(state, &old.plan, now);
+    }
+
+    pub(crate) fn life(&self) -> u64 {
+        self.life
     }
 
     pub(crate) fn state(&self) -> &State {

@@ -3,12 +3,14 @@
 //! Calls of a limit without keys carry [`Key::NONE`], and their only budget does not look at it.
 
 mod allotment;
+mod meter;
 mod only;
 
 use std::sync::Arc;
 
 use ratelimit_spec::LimitSpec;
 
+pub(crate) use self::meter::Metering;
 use self::only::Only;
 
 use crate::{
@@ -51,6 +53,28 @@ impl Budgets {
         match self {
             Budgets::Only(only) => only.take(now),
             Budgets::Keyed(table) => table.take(key, now),
+        }
+    }
+
+    /// A meter may decide: see [`take_by_meter`](Self::take_by_meter).
+    #[inline]
+    pub(crate) fn is_metered(&self) -> bool {
+        matches!(self, Budgets::Only(only) if only.is_metered())
+    }
+
+    /// Charges one permit of the whole budget, if that is plain at any time from `now` until `lag` later.
+    pub(crate) fn take_by_meter(&self, now: u64, lag: u64) -> Metering {
+        match self {
+            Budgets::Only(only) => only.take_by_meter(now, lag),
+            Budgets::Keyed(_) => Metering::Ask,
+        }
+    }
+
+    /// Decides about a call that no other limit decides about: it may be refunded, and is never undone.
+    pub(crate) fn charge_alone(&self, key: &Key, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
+        match self {
+            Budgets::Only(only) => only.charge_alone(now, demand),
+            Budgets::Keyed(table) => table.charge(key, now, demand),
         }
     }
 

@@ -78,6 +78,9 @@ impl<'a> Request<'a> {
         if !limit.is_enforced() || !self.demand.is_some_and(Demand::is_for_one_permit) {
             return Plainly::Undecided;
         }
+        if limit.budgets.is_metered() {
+            return limit.decide_by_meter();
+        }
         let now = limit.now();
         match limit.budgets.take(&self.key, now) {
             Take::Taken { .. } => Plainly::Admitted,
@@ -123,13 +126,20 @@ impl<'a> Claim<'a> {
 
     fn charge(&mut self, number: usize) -> Result<(), Refused> {
         let now = self.limit.now();
-        match self.limit.budgets.charge(&self.key, now, &self.demand) {
-            Ok(charge) => {
-                self.charge = Some(charge);
-                Ok(())
-            }
-            Err(refusal) => Err(Refused { claim: number, refusal, now }),
-        }
+        let charged = self.limit.budgets.charge(&self.key, now, &self.demand);
+        self.take_note(charged, number, now)
+    }
+
+    fn charge_alone(&mut self) -> Result<(), Refused> {
+        let now = self.limit.now();
+        let charged = self.limit.budgets.charge_alone(&self.key, now, &self.demand);
+        self.take_note(charged, 0, now)
+    }
+
+    fn take_note(&mut self, charged: Result<Charge, Refusal>, claim: usize, now: u64) -> Result<(), Refused> {
+        let charge = charged.map_err(|refusal| Refused { claim, refusal, now })?;
+        self.charge = Some(charge);
+        Ok(())
     }
 
     fn count_admission(&self) {
@@ -159,7 +169,7 @@ impl<'a> Claim<'a> {
 pub(crate) fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
     let first = match claims {
         // One limit needs nothing of what several do.
-        [claim] if claim.role == Role::Enforced => match claim.charge(0) {
+        [claim] if claim.role == Role::Enforced => match claim.charge_alone() {
             Ok(()) => {
                 claim.count_admission();
                 return Ok(());

@@ -2,6 +2,8 @@
 //!
 //! `cargo xtask interleavings` runs them.
 
+mod meter;
+
 use std::{
     future::Future,
     pin::{Pin, pin},

@@ -10,7 +10,8 @@ use ratelimit_spec::{LimitSpec, Mode, SpecError};
 use crate::{
     algorithm::Grain,
     budget::{Charge, Refunded},
-    budgets::Budgets,
+    budgets::{Budgets, Metering},
+    claim::Plainly,
     clock::{TimeSource, coarse_now},
     demand::Demand,
     denied::{Name, RateLimited},
@@ -174,6 +175,27 @@ impl Limit {
             self.counters.withdrawn(1);
         }
         self.give_back(charge, Budgets::undo);
+    }
+
+    /// Decides about one permit of a budget that refills steadily, if that is plain: by a rough time, if that will do.
+    pub(crate) fn decide_by_meter(&self) -> Plainly {
+        let lag = self.clock.lag();
+        let roughly = if lag > 0 { self.decide_by_meter_at(coarse_now(), lag) } else { Plainly::Undecided };
+        match roughly {
+            Plainly::Undecided => self.decide_by_meter_at(self.precise_now(), 0),
+            decided => decided,
+        }
+    }
+
+    fn decide_by_meter_at(&self, now: u64, lag: u64) -> Plainly {
+        match self.budgets.take_by_meter(now, lag) {
+            Metering::Charged { .. } => {
+                self.counters.allowed();
+                Plainly::Admitted
+            }
+            Metering::Denied { ready_at } if ready_at > now => Plainly::Denied { wait: ready_at - now },
+            Metering::Denied { .. } | Metering::Ask => Plainly::Undecided,
+        }
     }
 
     /// Denies a call that asked for one permit, and counts it.

@@ -167,6 +167,18 @@ impl Gcra {
         }
     }
 
+    /// How much of it is used at `now`, or at the latest instant seen, and which of the two it is.
+    pub(super) fn reading(&self, state: &mut Arrival, now: u64) -> (u64, u128) {
+        let at = Self::advance(state, now);
+        (at, state.full_at.saturating_sub(self.refill.rate.flow(at)))
+    }
+
+    /// So much is used at `at`, after charges that left no trace.
+    pub(super) fn set_reading(&self, state: &mut Arrival, at: u64, used: u128) {
+        state.full_at = self.refill.rate.flow(Self::advance(state, at)) + used;
+        state.books.charged(at);
+    }
+
     /// Brings the state to `now`, or leaves it where it is if it has been later, and says where that is.
     pub(super) fn advance(state: &mut Arrival, now: u64) -> u64 {
         state.latest = Self::at(state, now);

@@ -50,6 +50,14 @@ impl LeakyBucket {
         self.meter.charge(level, now, cost, capacity)
     }
 
+    pub(super) fn reading(&self, level: &mut Level, now: u64) -> (u64, u128) {
+        self.meter.reading(level, now)
+    }
+
+    pub(super) fn set_reading(&self, level: &mut Level, at: u64, used: u128) {
+        self.meter.set_reading(level, at, used);
+    }
+
     pub(super) fn ready_at(&self, level: &Level, now: u64, cost: u32, capacity: u32) -> Option<u64> {
         self.meter.ready_at(level, now, cost, capacity)
     }

@@ -17,6 +17,11 @@ impl Rate {
         Self { max, window: window.max(1) }
     }
 
+    /// `max`, and the window in nanoseconds.
+    pub(super) fn parts(self) -> (u32, u64) {
+        (self.max, self.window)
+    }
+
     pub(super) fn drops(self, permits: impl Into<u64>) -> u128 {
         u128::from(permits.into()) * u128::from(self.window)
     }

@@ -172,6 +172,19 @@ impl TokenBucket {
         }
     }
 
+    /// How much of it is missing at `now`, or at the latest instant seen, and which of the two it is.
+    pub(super) fn reading(&self, tokens: &mut Tokens, now: u64) -> (u64, u128) {
+        self.advance(tokens, now);
+        (tokens.at, tokens.missing)
+    }
+
+    /// So much is missing at `at`, after charges that left no trace.
+    pub(super) fn set_reading(&self, tokens: &mut Tokens, at: u64, missing: u128) {
+        self.advance(tokens, at);
+        tokens.missing = missing;
+        tokens.books.charged(at);
+    }
+
     /// What is missing at `now`, or at the latest instant seen, and which of the two it is.
     fn missing(&self, tokens: &Tokens, now: u64) -> (u128, u64) {
         let at = tokens.at.max(now.min(END_OF_TIME));

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::allotment::Allotment;
+use super::{
+    allotment::Allotment,
+    meter::{Meter, Metering, SetOut},
+};
 use crate::{
     algorithm::State,
     budget::{Budget, Charge, Place, Refusal, Take, Terms},
@@ -14,6 +17,7 @@ use crate::{
 /// A budget under a lock, with an [`Allotment`] in front that most calls need not pass.
 pub(crate) struct Only {
     allotment: Allotment,
+    meter: Meter,
     inside: Mutex<Inside>,
 }
 
@@ -22,6 +26,8 @@ pub(super) struct Inside {
     budget: Budget,
     /// What has been set out, and not been taken in again.
     set_out: Option<Terms>,
+    /// What has last been set out to the meter.
+    metered: Option<SetOut>,
     /// Where the latest of all openings ends: none may end before it.
     opened_until: u64,
     /// Calls that took their permit from the allotment.
@@ -31,8 +37,15 @@ pub(super) struct Inside {
 impl Only {
     pub(super) fn new(rules: Rules) -> Self {
         let budget = Budget::new(rules.plan.fresh(), 0);
-        let inside = Inside { rules: Arc::new(rules), budget, set_out: None, opened_until: 0, admitted: 0 };
-        Self { allotment: Allotment::closed(), inside: Mutex::new(inside) }
+        let inside = Inside {
+            rules: Arc::new(rules),
+            budget,
+            set_out: None,
+            metered: None,
+            opened_until: 0,
+            admitted: 0,
+        };
+        Self { allotment: Allotment::closed(), meter: Meter::closed(), inside: Mutex::new(inside) }
     }
 
     #[inline(always)]
@@ -40,6 +53,29 @@ impl Only {
         self.allotment.take(now)
     }
 
+    #[inline]
+    pub(super) fn is_metered(&self) -> bool {
+        self.meter.is_open()
+    }
+
+    pub(super) fn take_by_meter(&self, now: u64, lag: u64) -> Metering {
+        self.meter.take(now, lag)
+    }
+
+    /// Charges a call that no other limit decides about: without a lock, if that is plain.
+    pub(super) fn charge_alone(&self, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
+        if demand.is_for_one_permit() {
+            if let Take::Taken { left, from, life } = self.allotment.take(now) {
+                return Ok(Charge::counted(Place::Only, from, life, left));
+            }
+            if let Metering::Charged { at, life, room } = self.meter.take(now, 0) {
+                return Ok(Charge::uncounted(Place::Only, at, life, room.permits()));
+            }
+        }
+        self.charge(now, demand)
+    }
+
+    /// Charges a call such that it can be undone.
     pub(super) fn charge(&self, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
         if demand.is_for_one_permit()
             && let Take::Taken { left, from, life } = self.allotment.take(now)
@@ -75,29 +111,38 @@ impl Only {
     fn enter<R>(&self, now: u64, act: impl FnOnce(&mut Inside) -> R) -> R {
         race_point();
         let inside = &mut *lock(&self.inside);
-        inside.take_in(&self.allotment);
+        inside.take_in(self);
         let result = act(inside);
-        inside.set_out(&self.allotment, now);
+        inside.set_out(self, now);
         result
     }
 }
 
 impl Inside {
-    fn take_in(&mut self, allotment: &Allotment) {
-        let Some(terms) = self.set_out.take() else { return };
-        let taken = terms.permits - allotment.close();
-        self.admitted += u64::from(taken);
-        self.budget.charge_taken(&self.rules, &terms, taken);
+    fn take_in(&mut self, only: &Only) {
+        if let Some(terms) = self.set_out.take() {
+            let taken = terms.permits - only.allotment.close();
+            self.admitted += u64::from(taken);
+            self.budget.charge_taken(&self.rules, &terms, taken);
+        }
+        if let Some(metered) = self.metered.as_ref().and_then(|set_out| only.meter.close(set_out)) {
+            self.budget.read_meter(&self.rules, &metered);
+        }
     }
 
-    /// Nothing is set out if a change of the limit made an end come sooner than one that callers may have read, or a clock
-    /// stepped back, until that one has passed.
-    fn set_out(&mut self, allotment: &Allotment, now: u64) {
+    fn set_out(&mut self, only: &Only, now: u64) {
+        // Nothing is allotted if a change of the limit made an end come sooner than one that callers may have read, or a
+        // clock stepped back, until that one has passed.
         let opened_until = self.opened_until;
         self.set_out = self.budget.terms(&self.rules, now).filter(|terms| terms.until >= opened_until);
         if let Some(terms) = &self.set_out {
             self.opened_until = terms.until;
-            allotment.open(terms);
+            only.allotment.open(terms);
+        }
+        if let Some(metered) = self.budget.metered(&self.rules, now)
+            && let Some(set_out) = only.meter.open(&metered, self.budget.life(), self.metered)
+        {
+            self.metered = Some(set_out);
         }
     }
 }
