@@ -1,18 +1,10 @@
 //! Locks and atomics: the standard ones, or those of a model checker under `--cfg ratelimit_loom`.
 
 #[cfg(not(all(test, ratelimit_loom)))]
-pub(crate) use std::{
-    hint::spin_loop,
-    sync::{Mutex, MutexGuard, atomic},
-    thread::yield_now,
-};
+pub(crate) use std::sync::{Mutex, MutexGuard, atomic};
 
 #[cfg(all(test, ratelimit_loom))]
-pub(crate) use loom::{
-    hint::spin_loop,
-    sync::{Mutex, MutexGuard, atomic},
-    thread::yield_now,
-};
+pub(crate) use loom::sync::{Mutex, MutexGuard, atomic};
 
 use std::sync::{LockResult, PoisonError};
 

@@ -11,6 +11,7 @@ pub(crate) fn everything() -> ExitCode {
 
     report.step("format", || Outcome::of(&mut cargo(["fmt", "--all", "--check"])));
     report.step("dependencies of the runtime", dependencies::stay_few);
+    report.step("features of the benches", dependencies::are_measured_as_users_get_them);
     report.step("clippy, everything on", || {
         Outcome::of(
             cargo(["clippy", "--workspace", "--all-targets", "--all-features"])
