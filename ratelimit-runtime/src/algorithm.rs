@@ -34,10 +34,14 @@ use self::{
     leaky_bucket::{LeakyBucket, Level},
     rate::{Rate, Refill},
     sliding_log::{Log, SlidingLog},
-    sliding_window::{Ring, SlidingWindow},
     token_bucket::{TokenBucket, Tokens},
 };
-pub(crate) use self::{grain::Grain, ticks::Ticks, trace::Trace};
+pub(crate) use self::{
+    grain::Grain,
+    sliding_window::{Ring, SlidingWindow},
+    ticks::Ticks,
+    trace::Trace,
+};
 
 /// The longest window, in nanoseconds: 100 years.
 const LONGEST_WINDOW: u64 = rules::MAX_WINDOW.as_secs() * 1_000_000_000;
@@ -178,6 +182,13 @@ impl Plan {
             | Self::TokenBucket(_)
             | Self::LeakyBucket(_)
             | Self::Gcra(_) => 0,
+        }
+    }
+
+    pub(crate) fn sliding_window(&self) -> Option<&SlidingWindow> {
+        match self {
+            Self::SlidingWindow(plan) => Some(plan),
+            _ => None,
         }
     }
 
@@ -393,6 +404,22 @@ impl Plan {
             Self::TokenBucket(plan) => State::TokenBucket(plan.adopt(&carried)),
             Self::LeakyBucket(plan) => State::LeakyBucket(plan.adopt(&carried)),
             Self::Gcra(plan) => State::Gcra(plan.adopt(&carried)),
+        }
+    }
+}
+
+impl State {
+    pub(crate) fn ring(&self) -> Option<&Ring> {
+        match self {
+            Self::SlidingWindow(ring) => Some(ring),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn ring_mut(&mut self) -> Option<&mut Ring> {
+        match self {
+            Self::SlidingWindow(ring) => Some(ring),
+            _ => None,
         }
     }
 }

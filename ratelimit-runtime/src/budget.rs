@@ -41,13 +41,18 @@ pub(crate) struct Charge {
 
 impl Charge {
     /// One permit that was set out to be taken.
-    pub(crate) fn counted(place: Place, at: u64, life: u64, remaining: u32) -> Self {
+    pub(crate) fn counted(place: Place, taken: Taken) -> Self {
+        let Taken { left: remaining, from: at, life } = taken;
         Self { place, cost: 1, at, trace: Trace::of_none(at), life, remaining, counted: true, sharer: None }
     }
 
     /// One permit of a budget that refills steadily.
-    pub(crate) fn uncounted(place: Place, at: u64, life: u64, remaining: u32) -> Self {
-        Self { counted: false, ..Self::counted(place, at, life, remaining) }
+    pub(crate) fn uncounted(place: Place, taken: Taken) -> Self {
+        Self { counted: false, ..Self::counted(place, taken) }
+    }
+
+    pub(crate) fn of_cost(self, cost: u32) -> Self {
+        Self { cost, ..self }
     }
 
     /// Remembers the key where the budget is shared.
@@ -108,19 +113,23 @@ impl Refunded {
 
 /// What came of asking for one permit of the whole budget without a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Take {
+pub(crate) enum Take<T = Taken> {
     /// Charged, and counted as admitted.
-    Taken {
-        left: u32,
-        /// The instant from which it counts.
-        from: u64,
-        /// The life of the budget that was charged.
-        life: u64,
-    },
+    Taken(T),
     /// Too much is in use until then.
     Denied { ready_at: u64 },
     /// Only the budget knows.
     Ask,
+}
+
+/// What was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) left: u32,
+    /// The instant from which it counts.
+    pub(crate) from: u64,
+    /// The life of the budget that was charged.
+    pub(crate) life: u64,
 }
 
 /// What a budget sets out to be taken without asking it: the allotment of [`Only`](crate::budgets).
@@ -138,6 +147,8 @@ pub(crate) struct Budget {
     state: State,
     /// Drawn anew when the budget is emptied by hand: a permit of an earlier life gives nothing back.
     life: u64,
+    /// An earlier life since which the budget was not emptied: lives of a table are drawn for many keys at once.
+    oldest_life: u64,
     /// Callers wait in line, and nobody passes them.
     queued: bool,
     /// The life of the shared budget that this one is a copy of: what was charged in that life was charged here as well.
@@ -146,12 +157,12 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(state: State, life: u64) -> Self {
-        Self { state, life, queued: false, copied_from: None }
+        Self { state, life, oldest_life: life, queued: false, copied_from: None }
     }
 
     /// A budget for a key that has shared this one so far: it has used as much.
     pub(crate) fn copy(&self, life: u64) -> Self {
-        Self { state: self.state.clone(), life, queued: false, copied_from: Some(self.life) }
+        Self { copied_from: Some(self.life), ..Self::new(self.state.clone(), life) }
     }
 
     /// Charges the call, unless others wait in line before it. A cost of 0 only looks, and passes everybody.
@@ -247,7 +258,7 @@ impl Budget {
         // A budget of the key's own was charged by name, or as the copy of the one that the key shared.
         let place = match charge.sharer {
             Some(key) if self.copied_from == Some(charge.life) => Place::Own(key),
-            _ if self.life == charge.life => charge.place,
+            _ if (self.oldest_life..=self.life).contains(&charge.life) => charge.place,
             _ => return Refunded::default(),
         };
         let permits = give_back(&mut self.state);
@@ -256,7 +267,18 @@ impl Budget {
 
     /// Forgets every charge.
     pub(crate) fn reset(&mut self, rules: &Rules, life: u64) {
-        (self.state, self.life, self.copied_from) = (rules.plan.fresh(), life, None);
+        self.state = rules.plan.fresh();
+        self.copied_from = None;
+        self.set_lives(life, life);
+    }
+
+    pub(crate) fn set_lives(&mut self, oldest: u64, life: u64) {
+        (self.oldest_life, self.life) = (oldest, life);
+    }
+
+    /// Its own, from the start, and without a line.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.queued && self.copied_from.is_none()
     }
 
     /// Forgets every charge, for a budget that draws its lives by itself.
@@ -278,6 +300,16 @@ impl Budget {
         &self.state
     }
 
+    pub(crate) fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    /// A budget with the same in use, for one that is to stand elsewhere.
+    pub(crate) fn duplicate(&self) -> Self {
+        let Self { life, oldest_life, queued, copied_from, .. } = *self;
+        Self { state: self.state.clone(), life, oldest_life, queued, copied_from }
+    }
+
     pub(crate) fn is_queued(&self) -> bool {
         self.queued
     }
@@ -289,6 +321,11 @@ impl Budget {
     /// The first instant at which a fresh budget would be the same as this one, waiters aside.
     pub(crate) fn clear_at(&self, rules: &Rules, now: u64) -> u64 {
         rules.plan.clear_at(&self.state, now)
+    }
+
+    /// Nothing counts in a sliding window, at the latest instant seen.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state.ring().is_some_and(|ring| ring.in_use() == 0)
     }
 
     /// Nothing is charged and nobody waits.

@@ -49,7 +49,7 @@ impl Budgets {
 
     /// Charges one permit of the whole budget if that is plain, without a lock, and counts the call as admitted.
     #[inline(always)]
-    pub(crate) fn take(&self, key: &Key, now: u64) -> Take {
+    pub(crate) fn take(&self, key: &Key, now: u64) -> Take<()> {
         match self {
             Budgets::Only(only) => only.take(now),
             Budgets::Keyed(table) => table.take(key, now),

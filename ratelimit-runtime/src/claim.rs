@@ -83,7 +83,7 @@ impl<'a> Request<'a> {
         }
         let now = limit.now();
         match limit.budgets.take(&self.key, now) {
-            Take::Taken { .. } => Plainly::Admitted,
+            Take::Taken(()) => Plainly::Admitted,
             Take::Denied { ready_at } => Plainly::Denied { wait: ready_at - now },
             Take::Ask => Plainly::Undecided,
         }

@@ -104,6 +104,9 @@ pub trait RateLimitKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key([u64; 3]);
 
+/// The last byte of a word.
+const LENGTH: u64 = 0xFF << 56;
+
 impl Key {
     /// What calls of a limit without keys carry.
     pub(crate) const NONE: Self = Self([0; 3]);
@@ -115,6 +118,26 @@ impl Key {
         let mut encoder = KeyEncoder::new();
         key.encode(&mut encoder);
         encoder.finish()
+    }
+
+    pub(crate) fn words(&self) -> [u64; 3] {
+        self.0
+    }
+
+    pub(crate) fn of_words(words: [u64; 3]) -> Self {
+        Self(words)
+    }
+
+    /// The key in two words, if there is nothing but the length beyond its first 15 bytes.
+    #[inline]
+    pub(crate) fn short(&self) -> Option<[u64; 2]> {
+        let [first, second, third] = self.0;
+        (second & LENGTH == 0 && third & !LENGTH == 0).then_some([first, second | third])
+    }
+
+    /// The key whose [`short`](Self::short) form this is.
+    pub(crate) fn of_short([first, second]: [u64; 2]) -> Self {
+        Self([first, second & !LENGTH, second & LENGTH])
     }
 }
 

@@ -1,10 +1,18 @@
 //! Locks and atomics: the standard ones, or those of a model checker under `--cfg ratelimit_loom`.
 
 #[cfg(not(all(test, ratelimit_loom)))]
-pub(crate) use std::sync::{Mutex, MutexGuard, atomic};
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::{Mutex, MutexGuard, atomic},
+    thread::yield_now,
+};
 
 #[cfg(all(test, ratelimit_loom))]
-pub(crate) use loom::sync::{Mutex, MutexGuard, atomic};
+pub(crate) use loom::{
+    hint::spin_loop,
+    sync::{Mutex, MutexGuard, atomic},
+    thread::yield_now,
+};
 
 use std::sync::{LockResult, PoisonError};
 

@@ -7,17 +7,22 @@
 //! Memory follows the keys. There is no background thread: whoever brings a new key lets go of some that are done.
 
 mod due;
+mod front;
 mod overflow;
+mod plain;
 mod room;
 mod shard;
+mod views;
 
 use std::{hash::BuildHasher, sync::Arc};
 
 use self::{
     due::{Agenda, Due},
     overflow::OVERFLOW_PER_SHARD,
+    plain::Plain,
     room::{Reservation, Room},
     shard::{Shard, Slot},
+    views::Views,
 };
 use crate::{
     algorithm::State,
@@ -46,6 +51,7 @@ const RECLAIMED_PER_NEW_KEY: usize = 2;
 
 pub(crate) struct Table {
     hasher: Hasher,
+    views: Arc<Views>,
     shards: Box<[Mutex<Shard>]>,
     room: Room,
     agenda: Arc<Agenda>,
@@ -56,6 +62,8 @@ pub(crate) struct Table {
 /// Where the calls of a key are decided.
 enum Seat<'a> {
     Own(Slot),
+    /// One that is packed.
+    Plain(u32),
     /// There is room for a budget of its own.
     New(Reservation<'a>),
     /// One that it shares.
@@ -66,9 +74,15 @@ impl Table {
     pub(crate) fn new(rules: Rules, max_keys: usize) -> Self {
         let rules = Arc::new(rules);
         let agenda = Arc::new(Agenda::new());
-        let shard = |number| Shard::new(number, rules.clone(), Due::new(agenda.clone(), number));
+        let untouched = Arc::new(rules.plan.fresh());
+        let (hasher, views) = (Hasher::default(), Arc::new(Views::new()));
+        let shard = |number| {
+            let plain = Plain::new(number, &rules, hasher.clone(), views.clone());
+            Shard::new(number, rules.clone(), untouched.clone(), Due::new(agenda.clone(), number), plain)
+        };
         Self {
-            hasher: Hasher::default(),
+            hasher: hasher.clone(),
+            views: views.clone(),
             shards: (0..SHARDS).map(|number| Mutex::new(shard(number))).collect(),
             room: Room::new(max_keys),
             agenda,
@@ -95,42 +109,40 @@ impl Table {
         self.overflowed.load(Relaxed)
     }
 
-    /// Charges one permit of the whole budget if that is plain, without a lock.
-    #[expect(clippy::unused_self, reason = "no key is charged without a lock yet")]
-    pub(crate) fn take(&self, _key: &Key, _now: u64) -> Take {
-        Take::Ask
-    }
-
-    /// Calls that were admitted without a lock; nobody else counts them.
-    #[expect(clippy::unused_self, reason = "no key is charged without a lock yet")]
-    pub(crate) fn admitted(&self) -> u64 {
-        0
+    /// Takes one permit, if that is plain.
+    #[inline]
+    pub(crate) fn take(&self, key: &Key, now: u64) -> Take<()> {
+        let hash = self.hash(key);
+        let taken = self.views.take(number_of(hash), |front| front.take_one(hash, key, now));
+        if matches!(taken, Take::Ask) {
+            self.views.refresh();
+        }
+        taken
     }
 
     pub(crate) fn charge(&self, key: &Key, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
         let hash = self.hash(key);
         if demand.cost == 0 {
-            let shard = lock(self.shard(hash));
+            let mut shard = lock(self.shard(hash));
             let now = shard.clamp(now);
-            return Ok(Charge::of_nothing(
-                shard.rules(),
-                shard.look(hash, key),
-                now,
-                Place::Own(*key),
-                demand,
-            ));
+            let (rules, state) = shard.look(hash, key);
+            return Ok(Charge::of_nothing(rules, state, now, Place::Own(*key), demand));
+        }
+        let taken = self.views.take(number_of(hash), |front| front.take(hash, key, now, demand));
+        if let Take::Taken(taken) = taken {
+            return Ok(Charge::counted(Place::Own(*key), taken).of_cost(demand.cost));
         }
         let (mut shard, now, seat) = self.enter(hash, key, now);
+        let charge = |rules: &Rules, budget: &mut Budget| budget.charge(rules, now, Place::Own(*key), demand);
         match seat {
-            Seat::Own(slot) => {
-                shard.act(slot, |rules, budget| budget.charge(rules, now, Place::Own(*key), demand))
+            Seat::Own(slot) => shard.act(slot, now, charge),
+            Seat::Plain(number) => {
+                shard.act_on_plain(number, (hash, key), now, &self.room, charge).unwrap_or_else(|| {
+                    let (rules, state) = shard.look(hash, key);
+                    Ok(Charge::of_nothing(rules, state, now, Place::Own(*key), demand))
+                })
             }
-            Seat::New(reservation) => {
-                let mut budget = shard.new_budget(hash);
-                let charge = budget.charge(shard.rules(), now, Place::Own(*key), demand)?;
-                shard.insert(reservation, hash, *key, budget, now);
-                Ok(charge)
-            }
+            Seat::New(reservation) => shard.act_on_new(reservation, (hash, key), now, charge, Result::is_ok),
             Seat::Overflow => {
                 self.overflowed.fetch_add(1, Relaxed);
                 let number = shard.overflow_number(hash);
@@ -142,27 +154,29 @@ impl Table {
         }
     }
 
+    /// Calls that were admitted here and counted by nobody else.
+    pub(crate) fn admitted(&self) -> u64 {
+        self.shards.iter().map(|shard| lock(shard).admitted()).fold(0, u64::wrapping_add)
+    }
+
     /// Bars the budget of `key` to all but those who will stand in line for it.
     pub(crate) fn open_line(&self, key: &Key, now: u64) -> Place {
         let hash = self.hash(key);
         let (mut shard, now, seat) = self.enter(hash, key, now);
+        let open = |_: &Rules, budget: &mut Budget| budget.set_queued(true);
         match seat {
-            Seat::Own(slot) => {
-                shard.act(slot, |_, budget| budget.set_queued(true));
-                Place::Own(*key)
+            Seat::Own(slot) => shard.act(slot, now, open),
+            Seat::Plain(number) => {
+                shard.act_on_plain(number, (hash, key), now, &self.room, open);
             }
-            Seat::New(reservation) => {
-                let mut budget = shard.new_budget(hash);
-                budget.set_queued(true);
-                shard.insert(reservation, hash, *key, budget, now);
-                Place::Own(*key)
-            }
+            Seat::New(reservation) => shard.act_on_new(reservation, (hash, key), now, open, |()| true),
             Seat::Overflow => {
                 let number = shard.overflow_number(hash);
                 shard.act_on_overflow(number, |_, budget| budget.set_queued(true));
-                Place::Overflow(number)
+                return Place::Overflow(number);
             }
         }
+        Place::Own(*key)
     }
 
     /// The budget that decides about `key` now, even if it is made only when that is charged.
@@ -170,7 +184,7 @@ impl Table {
         let hash = self.hash(key);
         let (shard, _, seat) = self.enter(hash, key, now);
         match seat {
-            Seat::Own(_) | Seat::New(_) => Place::Own(*key),
+            Seat::Own(_) | Seat::Plain(_) | Seat::New(_) => Place::Own(*key),
             Seat::Overflow => Place::Overflow(shard.overflow_number(hash)),
         }
     }
@@ -182,6 +196,9 @@ impl Table {
             let now = shard.tick(now);
             if let Some(slot) = shard.find(hash, key) {
                 return (shard, now, Seat::Own(slot));
+            }
+            if let Some(number) = shard.find_plain(hash, key) {
+                return (shard, now, Seat::Plain(number));
             }
             // Who would start with a shared budget that has a line stands in that line.
             if shard.overflow_is_queued(hash) {
@@ -224,8 +241,12 @@ impl Table {
                 let hash = self.hash(&key);
                 let mut shard = lock(self.shard(hash));
                 let now = shard.tick(now);
+                if let Some(number) = shard.find_plain(hash, &key) {
+                    let act = |rules: &Rules, budget: &mut Budget| act(rules, now, budget);
+                    return shard.act_on_plain(number, (hash, &key), now, &self.room, act);
+                }
                 let slot = shard.find(hash, &key)?;
-                let result = shard.act(slot, |rules, budget| act(rules, now, budget));
+                let result = shard.act(slot, now, |rules, budget| act(rules, now, budget));
                 shard.emptied(slot, now, &self.room);
                 Some(result)
             }
@@ -240,8 +261,10 @@ impl Table {
     /// Looks at the budget that decides about `key`, without making one.
     pub(crate) fn look<R>(&self, key: &Key, now: u64, look: impl FnOnce(&Rules, &State, u64) -> R) -> R {
         let hash = self.hash(key);
-        let shard = lock(self.shard(hash));
-        look(shard.rules(), shard.look(hash, key), shard.clamp(now))
+        let mut shard = lock(self.shard(hash));
+        let now = shard.clamp(now);
+        let (rules, state) = shard.look(hash, key);
+        look(rules, state, now)
     }
 
     /// Where callers stand in line for `key`, if any do.
@@ -250,6 +273,7 @@ impl Table {
         let shard = lock(self.shard(hash));
         match shard.own(hash, key) {
             Some(own) => own.is_queued().then_some(Place::Own(*key)),
+            None if shard.find_plain(hash, key).is_some() => None,
             None => shard.overflow_is_queued(hash).then(|| Place::Overflow(shard.overflow_number(hash))),
         }
     }
@@ -260,8 +284,9 @@ impl Table {
             Place::Only => self.copy(Place::Own(Key::NONE)),
             Place::Own(key) => {
                 let hash = self.hash(&key);
-                let shard = lock(self.shard(hash));
-                (shard.rules().clone(), shard.look(hash, &key).clone())
+                let mut shard = lock(self.shard(hash));
+                let (rules, state) = shard.look(hash, &key);
+                (rules.clone(), state.clone())
             }
             Place::Overflow(number) => {
                 let mut shard = lock(self.shard_of_overflow(number));
@@ -286,14 +311,12 @@ impl Table {
         let (mut shard, now, seat) = self.enter(hash, key, now);
         match seat {
             Seat::Own(slot) => {
-                shard.renew(slot);
+                shard.renew(slot, now);
                 shard.emptied(slot, now, &self.room);
             }
+            Seat::Plain(number) => shard.renew_plain(number, (hash, key), now, &self.room),
             Seat::New(_) if shard.overflow_is_idle(hash, now) => {}
-            Seat::New(reservation) => {
-                let budget = shard.empty_budget();
-                shard.insert(reservation, hash, *key, budget, now);
-            }
+            Seat::New(reservation) => shard.insert_empty(reservation, hash, key, now),
             Seat::Overflow => {
                 let number = shard.overflow_number(hash);
                 shard.renew_overflow(number);
@@ -303,23 +326,30 @@ impl Table {
 
     /// Puts other rules in force. Each budget changes under its lock, so every call is decided by old or new rules.
     pub(crate) fn set_rules(&self, rules: &Arc<Rules>, now: u64) {
+        let untouched = Arc::new(rules.plan.fresh());
         for shard in &self.shards {
             let mut shard = lock(shard);
             let now = shard.tick(now);
-            shard.set_rules(rules.clone(), now);
+            shard.set_rules(rules.clone(), untouched.clone(), now, &self.room);
         }
     }
 
+    #[inline]
     fn hash(&self, key: &Key) -> u64 {
         self.hasher.hash_one(key)
     }
 
     /// By other bits than those that place a key within its shard.
     fn shard(&self, hash: u64) -> &Mutex<Shard> {
-        &self.shards[(hash >> 32) as usize % SHARDS]
+        &self.shards[number_of(hash)]
     }
 
     fn shard_of_overflow(&self, number: u16) -> &Mutex<Shard> {
         &self.shards[usize::from(number) / OVERFLOW_PER_SHARD % SHARDS]
     }
+}
+
+#[inline]
+fn number_of(hash: u64) -> usize {
+    (hash >> 32) as usize % SHARDS
 }

@@ -22,7 +22,7 @@ pub(super) enum Used {
 }
 
 /// Where in a list of charges one made at a given instant is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placed {
     /// At that instant.
     Exactly,
@@ -33,7 +33,7 @@ pub(super) enum Placed {
 }
 
 /// How to find the charges that were made before a change.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Past {
     at: u64,
     since: u64,

@@ -8,13 +8,16 @@ pub(super) struct Grid {
     window: u64,
     /// At least 1, and no more than the window has nanoseconds.
     buckets: u32,
+    /// That of every bucket, if the window is divisible; else 0.
+    width: u64,
 }
 
 impl Grid {
     pub(super) fn new(window: u64, buckets: u32) -> Self {
         let window = window.max(1);
         let buckets = u32::try_from(window).map_or(buckets, |most| buckets.min(most)).max(1);
-        Self { window, buckets }
+        let width = if window.is_multiple_of(u64::from(buckets)) { window / u64::from(buckets) } else { 0 };
+        Self { window, buckets, width }
     }
 
     pub(super) fn buckets(self) -> u32 {
@@ -23,11 +26,18 @@ impl Grid {
 
     /// The number of the bucket that holds `instant`.
     pub(super) fn bucket_at(self, instant: u64) -> u64 {
+        if let Some(bucket) = instant.checked_div(self.width) {
+            return bucket;
+        }
         saturate(u128::from(instant) * u128::from(self.buckets) / u128::from(self.window))
     }
 
     /// The first instant of a bucket, which is the end of the one before it.
+    #[inline]
     pub(super) fn start(self, bucket: u64) -> u64 {
+        if self.width != 0 {
+            return bucket.saturating_mul(self.width);
+        }
         saturate((u128::from(bucket) * u128::from(self.window)).div_ceil(u128::from(self.buckets)))
     }
 

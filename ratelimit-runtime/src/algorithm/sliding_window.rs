@@ -61,6 +61,25 @@ impl Blocked {
 }
 
 impl Ring {
+    /// The number of the current bucket.
+    pub(crate) fn bucket(&self) -> u64 {
+        self.bucket
+    }
+
+    pub(crate) fn in_use(&self) -> u32 {
+        self.used
+    }
+
+    /// What each bucket holds: a window of those before the current one, and that.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = u32> {
+        self.oldest_first()
+    }
+
+    /// Charges made before a change are found where those of `other` are.
+    pub(crate) fn has_past_of(&self, other: &Self) -> bool {
+        self.past.is_none() || self.past == other.past
+    }
+
     fn oldest_first(&self) -> impl Iterator<Item = u32> {
         let (newer, older) = self.counts.split_at(self.place + 1);
         older.iter().chain(newer).copied()
@@ -88,6 +107,34 @@ impl SlidingWindow {
             blocked: Blocked::UNKNOWN,
             past: None,
         }
+    }
+
+    /// Makes `ring` one whose current bucket is `bucket`, with `latest` the latest instant seen in it. What it knows of
+    /// charges made before a change remains.
+    pub(crate) fn load(&self, ring: &mut Ring, bucket: u64, latest: u64, counts: impl Iterator<Item = u32>) {
+        ring.used = 0;
+        for (place, count) in ring.counts.iter_mut().zip(counts) {
+            *place = count;
+            ring.used += count;
+        }
+        ring.place = ring.counts.len() - 1;
+        (ring.bucket, ring.latest, ring.end) = (bucket, latest, self.grid.start(bucket + 1));
+        ring.blocked = Blocked::UNKNOWN;
+    }
+
+    /// Buckets of a window.
+    pub(crate) fn buckets(&self) -> u32 {
+        self.grid.buckets()
+    }
+
+    /// The number of the bucket that holds `instant`.
+    pub(crate) fn bucket_at(&self, instant: u64) -> u64 {
+        self.grid.bucket_at(instant)
+    }
+
+    /// The first instant of a bucket.
+    pub(crate) fn start(&self, bucket: u64) -> u64 {
+        self.grid.start(bucket)
     }
 
     #[inline]

@@ -19,7 +19,7 @@
 //!    and after `until` has seen the budget full, until an instant that lies ahead. Denials only read.
 
 use crate::{
-    budget::{Take, Terms},
+    budget::{Take, Taken, Terms},
     sync::{
         atomic::{
             AtomicU64,
@@ -86,7 +86,7 @@ impl Allotment {
         let word = self.word.0.fetch_sub(1, Acquire);
         match left(word) {
             0 => Take::Ask,
-            left => Take::Taken { left: left - 1, from, life: life_in(word, self.life.load(Relaxed)) },
+            left => Take::Taken(Taken { left: left - 1, from, life: life_in(word, self.life.load(Relaxed)) }),
         }
     }
 

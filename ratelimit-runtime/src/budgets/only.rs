@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     algorithm::State,
-    budget::{Budget, Charge, Place, Refusal, Take, Terms},
+    budget::{Budget, Charge, Place, Refusal, Take, Taken, Terms},
     demand::Demand,
     rules::Rules,
     sync::{Mutex, lock, race_point},
@@ -49,8 +49,12 @@ impl Only {
     }
 
     #[inline(always)]
-    pub(super) fn take(&self, now: u64) -> Take {
-        self.allotment.take(now)
+    pub(super) fn take(&self, now: u64) -> Take<()> {
+        match self.allotment.take(now) {
+            Take::Taken(_) => Take::Taken(()),
+            Take::Denied { ready_at } => Take::Denied { ready_at },
+            Take::Ask => Take::Ask,
+        }
     }
 
     #[inline]
@@ -65,11 +69,12 @@ impl Only {
     /// Charges a call that no other limit decides about: without a lock, if that is plain.
     pub(super) fn charge_alone(&self, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
         if demand.is_for_one_permit() {
-            if let Take::Taken { left, from, life } = self.allotment.take(now) {
-                return Ok(Charge::counted(Place::Only, from, life, left));
+            if let Take::Taken(taken) = self.allotment.take(now) {
+                return Ok(Charge::counted(Place::Only, taken));
             }
             if let Metering::Charged { at, life, room } = self.meter.take(now, 0) {
-                return Ok(Charge::uncounted(Place::Only, at, life, room.permits()));
+                let taken = Taken { left: room.permits(), from: at, life };
+                return Ok(Charge::uncounted(Place::Only, taken));
             }
         }
         self.charge(now, demand)
@@ -78,9 +83,9 @@ impl Only {
     /// Charges a call such that it can be undone.
     pub(super) fn charge(&self, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
         if demand.is_for_one_permit()
-            && let Take::Taken { left, from, life } = self.allotment.take(now)
+            && let Take::Taken(taken) = self.allotment.take(now)
         {
-            return Ok(Charge::counted(Place::Only, from, life, left));
+            return Ok(Charge::counted(Place::Only, taken));
         }
         self.act(now, |rules, budget| budget.charge(rules, now, Place::Only, demand))
     }

@@ -15,6 +15,8 @@ pub(super) const NEVER: u64 = u64::MAX;
 /// The entries of one shard that are to be looked at, the earliest first.
 pub(super) struct Due {
     queue: BinaryHeap<Reverse<(u64, Slot)>>,
+    /// When to look at the plain budgets, which are in no queue.
+    plain: u64,
     agenda: Arc<Agenda>,
     shard: usize,
 }
@@ -40,7 +42,7 @@ impl Agenda {
 
 impl Due {
     pub(super) fn new(agenda: Arc<Agenda>, shard: usize) -> Self {
-        Self { queue: BinaryHeap::new(), agenda, shard }
+        Self { queue: BinaryHeap::new(), plain: NEVER, agenda, shard }
     }
 
     pub(super) fn push(&mut self, at: u64, slot: Slot) {
@@ -61,8 +63,15 @@ impl Due {
         self.announce();
     }
 
+    pub(super) fn set_plain(&mut self, at: u64) {
+        if self.plain != at {
+            self.plain = at;
+            self.announce();
+        }
+    }
+
     fn announce(&self) {
-        let next = self.queue.peek().map_or(NEVER, |Reverse((at, _))| *at);
+        let next = self.queue.peek().map_or(NEVER, |Reverse((at, _))| *at).min(self.plain);
         self.agenda.next[self.shard % SHARDS].store(next, Relaxed);
     }
 }

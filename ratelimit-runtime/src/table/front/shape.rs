@@ -1,0 +1,93 @@
+//! How a packed budget is laid out in words.
+//!
+//! ```text
+//! state | bucket | key: 2 or 3 words | counters, and in the last word's upper 16 bits "ready"
+//! ```
+
+use crate::key::Key;
+
+/// The first word of the key.
+pub(super) const KEY: usize = 2;
+
+/// Bits at the end of the counters that tell when a full budget admits again.
+const READY: usize = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) struct Shape {
+    /// Words in which a key is kept: 2 for short ones.
+    key_words: usize,
+    /// The width of a counter is 2 to this power.
+    width: u32,
+    /// Counters: one for each bucket of a window, and one for the current bucket.
+    pub(super) counters: usize,
+    /// Words of a whole budget.
+    pub(super) stride: usize,
+}
+
+impl Shape {
+    /// For windows of `buckets` buckets in which no more than `most` permits are ever in use.
+    pub(in crate::table) fn new(key_words: usize, buckets: u32, most: u32) -> Self {
+        let width = match most {
+            0..=0xFF => 3,
+            0x100..=0xFFFF => 4,
+            _ => 5,
+        };
+        let counters = buckets as usize + 1;
+        let stride = KEY + key_words + ((counters << width) + READY).div_ceil(64);
+        Self { key_words, width, counters, stride }
+    }
+
+    pub(in crate::table) fn with_key_words(self, key_words: usize) -> Self {
+        Self { key_words, stride: self.stride - self.key_words + key_words, ..self }
+    }
+
+    pub(in crate::table) fn key_words(self) -> usize {
+        self.key_words
+    }
+
+    /// Whether so many permits in use can be counted.
+    pub(in crate::table) fn fits(self, used: u32) -> bool {
+        u64::from(used) >> self.bits() == 0
+    }
+
+    /// All bits if a key has a third word, else none.
+    #[inline]
+    pub(super) fn third_of_key(self) -> u64 {
+        if self.key_words == 2 { 0 } else { u64::MAX }
+    }
+
+    /// Bits of a counter.
+    pub(super) fn bits(self) -> u32 {
+        1 << self.width
+    }
+
+    /// In which word a counter begins, and at which bit of it.
+    pub(super) fn place(self, counter: usize) -> (usize, usize) {
+        let bit = counter << self.width;
+        (bit / 64, bit % 64)
+    }
+
+    pub(super) fn counters_at(self) -> usize {
+        KEY + self.key_words
+    }
+
+    /// The key as it is kept here; `None` if it is too long.
+    #[inline]
+    pub(super) fn key(self, key: &Key) -> Option<[u64; 3]> {
+        if self.key_words == 2 {
+            key.short().map(|[first, second]| [first, second, 0])
+        } else {
+            Some(key.words())
+        }
+    }
+
+    /// The key that is kept so.
+    pub(super) fn key_of(self, words: [u64; 3]) -> Key {
+        if self.key_words == 2 { Key::of_short([words[0], words[1]]) } else { Key::of_words(words) }
+    }
+}
+
+/// The fewest words in which `key` can be kept.
+pub(in crate::table) fn key_words_of(key: &Key) -> usize {
+    if key.short().is_some() { 2 } else { 3 }
+}

@@ -1,0 +1,132 @@
+//! How a call gets at the fronts of a table without a lock: each thread keeps the latest that it has seen.
+//!
+//! What a thread keeps may be out of date. It does no harm: a front that was replaced answers nothing but "ask", and who has
+//! to ask looks for a later one on that occasion. Until then the thread holds its memory, for a few tables at most.
+
+use std::{
+    array,
+    cell::RefCell,
+    sync::{
+        Arc,
+        atomic::{AtomicU64 as StandardU64, Ordering},
+    },
+};
+
+use super::{SHARDS, front::Front};
+use crate::{
+    budget::Take,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering::Relaxed},
+        lock,
+    },
+};
+
+/// The fronts of all shards; `None`: nothing is packed there.
+type Fronts = [Option<Arc<Front>>; SHARDS];
+
+/// Tables whose fronts a thread keeps.
+const KEPT: usize = 8;
+
+pub(super) struct Views {
+    /// No two tables ever have the same.
+    table: u64,
+    /// Grows with every replacement. Relaxed when read: who misses one comes again.
+    generation: AtomicU64,
+    current: Mutex<Arc<Fronts>>,
+}
+
+/// What a thread has seen of one table.
+struct Seen {
+    table: u64,
+    generation: u64,
+    fronts: Arc<Fronts>,
+}
+
+#[cfg(not(all(test, ratelimit_loom)))]
+thread_local! {
+    static SEEN: RefCell<[Option<Seen>; KEPT]> = const { RefCell::new([const { None }; KEPT]) };
+}
+
+#[cfg(all(test, ratelimit_loom))]
+loom::thread_local! {
+    static SEEN: RefCell<[Option<Seen>; KEPT]> = RefCell::new([const { None }; KEPT]);
+}
+
+impl Views {
+    pub(super) fn new() -> Self {
+        static NEXT: StandardU64 = StandardU64::new(0);
+        Self {
+            table: NEXT.fetch_add(1, Ordering::Relaxed),
+            generation: AtomicU64::new(0),
+            current: Mutex::new(Arc::new(array::from_fn(|_| None))),
+        }
+    }
+
+    /// Takes at the front of a shard that this thread has seen last.
+    #[inline]
+    pub(super) fn take<T>(&self, shard: usize, take: impl FnOnce(&Front) -> Take<T>) -> Take<T> {
+        let mut taken = Take::Ask;
+        // Written there at once: an answer in an `Option` would be copied out of it.
+        _ = SEEN.try_with(|seen| {
+            if let Ok(seen) = seen.try_borrow()
+                && let Some(seen) = &seen[self.place()]
+                && seen.table == self.table
+                && let Some(front) = &seen.fronts[shard]
+            {
+                taken = take(front);
+            }
+        });
+        taken
+    }
+
+    /// Has this thread see what is there now.
+    #[cold]
+    pub(super) fn refresh(&self) {
+        let refresh = |seen: &RefCell<[Option<Seen>; KEPT]>| {
+            let Ok(mut seen) = seen.try_borrow_mut() else { return };
+            let seen = &mut seen[self.place()];
+            let generation = self.generation.load(Relaxed);
+            if seen.as_ref().is_none_or(|seen| seen.table != self.table || seen.generation != generation) {
+                let current = lock(&self.current);
+                let generation = self.generation.load(Relaxed);
+                *seen = Some(Seen { table: self.table, generation, fronts: current.clone() });
+            }
+        };
+        _ = SEEN.try_with(refresh);
+    }
+
+    /// Puts another front in place of a shard's.
+    pub(super) fn replace(&self, shard: usize, front: Option<Arc<Front>>) {
+        let mut current = lock(&self.current);
+        let mut fronts = Fronts::clone(&current);
+        fronts[shard] = front;
+        *current = Arc::new(fronts);
+        self.generation.fetch_add(1, Relaxed);
+        drop(current);
+        self.forget();
+    }
+
+    /// Has this thread keep nothing of this table.
+    fn forget(&self) {
+        let forget = |seen: &RefCell<[Option<Seen>; KEPT]>| {
+            let Ok(mut seen) = seen.try_borrow_mut() else { return };
+            let seen = &mut seen[self.place()];
+            if seen.as_ref().is_some_and(|seen| seen.table == self.table) {
+                *seen = None;
+            }
+        };
+        _ = SEEN.try_with(forget);
+    }
+
+    #[inline]
+    fn place(&self) -> usize {
+        usize::from(self.table.to_le_bytes()[0]) % KEPT
+    }
+}
+
+impl Drop for Views {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
