@@ -7,7 +7,7 @@ use ratelimit_spec::Mode;
 use crate::{
     budget::{Cause, Charge, Place, Refusal, Take},
     demand::Demand,
-    denied::{RateLimited, Reason},
+    denied::{RateLimited, Reason, Subject},
     key::Key,
     limit::Limit,
     wait,
@@ -88,7 +88,9 @@ impl<'a> Request<'a> {
             Take::Ask => Plainly::Undecided,
         }
     }
+}
 
+impl Request<'static> {
     /// Denies the call, and counts it.
     #[inline]
     pub(crate) fn deny(&self, wait: u64) -> RateLimited {
@@ -342,10 +344,9 @@ impl Outlook {
             Cause::Exceeded { .. } | Cause::Queued { .. } => Reason::Exceeded,
         };
         RateLimited {
-            name: limit.name.clone(),
+            subject: Subject::Copied(limit.name.clone(), self.refusal.spec),
             reason: reason.unwrap_or(own),
             retry_after: self.retry_after,
-            limit: self.refusal.spec,
             remaining: self.refusal.remaining,
         }
     }

@@ -4,6 +4,8 @@ use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 
 use ratelimit_spec::LimitSpec;
 
+use crate::limit::Limit;
+
 /// A call was denied by a limit, and nothing was charged.
 ///
 /// As text it says which limit denied and when to come back: ``rate limit `login` (5/1m) exceeded; retry in 12.5s``.
@@ -23,12 +25,19 @@ use ratelimit_spec::LimitSpec;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RateLimited {
-    pub(crate) name: Name,
+    pub(crate) subject: Subject,
     pub(crate) reason: Reason,
     /// In nanoseconds.
     pub(crate) retry_after: Option<u64>,
-    pub(crate) limit: LimitSpec,
     pub(crate) remaining: u32,
+}
+
+/// Which limit denied, and what was in force.
+#[derive(Clone)]
+pub(crate) enum Subject {
+    /// One that lives for ever and had never been changed: a flood of denials need not copy it.
+    Unchanged(&'static Limit),
+    Copied(Name, LimitSpec),
 }
 
 /// Why a call was denied.
@@ -50,15 +59,14 @@ pub enum Reason {
 impl RateLimited {
     /// That of a call which asked for one permit, and found none left.
     #[inline]
-    pub(crate) fn exceeded(name: Name, limit: &LimitSpec, retry_after: u64) -> Self {
-        let retry_after = Some(retry_after);
-        Self { name, reason: Reason::Exceeded, retry_after, limit: *limit, remaining: 0 }
+    pub(crate) fn exceeded(subject: Subject, retry_after: u64) -> Self {
+        Self { subject, reason: Reason::Exceeded, retry_after: Some(retry_after), remaining: 0 }
     }
 
     /// The name of the limit that denied: of several, the one that frees last.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.name.as_str()
+        self.subject.name().as_str()
     }
 
     /// Why it denied.
@@ -79,7 +87,7 @@ impl RateLimited {
     /// The limit as it was in force, with the call's own `max` where each call brings one.
     #[must_use]
     pub fn limit(&self) -> &LimitSpec {
-        &self.limit
+        self.subject.spec()
     }
 
     /// Permits that were left: more than none if the call asked for more than that.
@@ -91,13 +99,35 @@ impl RateLimited {
     /// The user gave the name; else it is a path in their code, which is not for the outside.
     #[cfg_attr(not(feature = "axum"), expect(dead_code, reason = "only answers to the outside ask"))]
     pub(crate) fn named_explicitly(&self) -> bool {
-        self.name.is_explicit()
+        self.subject.name().is_explicit()
+    }
+}
+
+impl Subject {
+    fn name(&self) -> &Name {
+        match self {
+            Self::Unchanged(limit) => &limit.name,
+            Self::Copied(name, _) => name,
+        }
+    }
+
+    fn spec(&self) -> &LimitSpec {
+        match self {
+            Self::Unchanged(limit) => limit.first_spec(),
+            Self::Copied(_, spec) => spec,
+        }
+    }
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject").field("name", &self.name()).field("spec", self.spec()).finish()
     }
 }
 
 impl fmt::Display for RateLimited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, limit) = (self.name(), &self.limit);
+        let (name, limit) = (self.name(), self.limit());
         match self.reason {
             Reason::Exceeded => write!(f, "rate limit `{name}` ({limit}) exceeded")?,
             Reason::CostExceedsCapacity => {

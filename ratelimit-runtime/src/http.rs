@@ -106,15 +106,17 @@ mod tests {
     use ratelimit_spec::LimitSpec;
 
     use super::*;
-    use crate::denied::Name;
+    use crate::denied::{Name, Subject};
 
     #[test]
     fn a_store_that_is_down_is_a_503_that_claims_nothing_of_the_budget() {
         let limited = RateLimited {
-            name: Name::shared("orders", true),
+            subject: Subject::Copied(
+                Name::shared("orders", true),
+                LimitSpec::new(5, Duration::from_secs(10)),
+            ),
             reason: Reason::StoreUnavailable,
             retry_after: None,
-            limit: LimitSpec::new(5, Duration::from_secs(10)),
             remaining: 0,
         };
         let response = limited.clone().into_response();

@@ -14,7 +14,7 @@ use crate::{
     claim::Plainly,
     clock::{TimeSource, coarse_now},
     demand::Demand,
-    denied::{Name, RateLimited},
+    denied::{Name, RateLimited, Subject},
     key::Key,
     rules::Rules,
     spec_cell::SpecCell,
@@ -199,20 +199,25 @@ impl Limit {
     }
 
     /// Denies a call that asked for one permit, and counts it.
-    pub(crate) fn deny(&self, wait: u64) -> RateLimited {
+    #[inline(never)]
+    pub(crate) fn deny(&'static self, wait: u64) -> RateLimited {
         self.counters.denied();
         let retry_after = self.retry_after(wait);
-        match (&self.name, self.spec.if_never_set()) {
-            // Of most limits, and no more than a copy.
-            (Name::Fixed(name), Some(spec)) => RateLimited::exceeded(Name::Fixed(name), spec, retry_after),
-            _ => self.deny_by_what_is_in_force(retry_after),
+        if self.spec.was_never_set() {
+            return RateLimited::exceeded(Subject::Unchanged(self), retry_after);
         }
+        self.deny_by_what_was_set(retry_after)
     }
 
     #[cold]
     #[inline(never)]
-    fn deny_by_what_is_in_force(&self, retry_after: u64) -> RateLimited {
-        RateLimited::exceeded(self.name.clone(), &self.spec.get(), retry_after)
+    fn deny_by_what_was_set(&self, retry_after: u64) -> RateLimited {
+        RateLimited::exceeded(Subject::Copied(self.name.clone(), self.spec()), retry_after)
+    }
+
+    /// The limit that it was made with.
+    pub(crate) fn first_spec(&self) -> &LimitSpec {
+        self.spec.first()
     }
 
     pub(crate) fn reset(&self) {

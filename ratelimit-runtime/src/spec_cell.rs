@@ -27,10 +27,14 @@ impl SpecCell {
         Self { first: spec, version: AtomicU64::new(0), words: spec.pack().map(AtomicU64::new) }
     }
 
+    pub(crate) fn first(&self) -> &LimitSpec {
+        &self.first
+    }
+
     #[inline]
-    pub(crate) fn if_never_set(&self) -> Option<&LimitSpec> {
-        // Relaxed: it was there before this cell was shared.
-        (self.version.load(Relaxed) == 0).then_some(&self.first)
+    pub(crate) fn was_never_set(&self) -> bool {
+        // Relaxed: what it was made with was there before this cell was shared.
+        self.version.load(Relaxed) == 0
     }
 
     pub(crate) fn get(&self) -> LimitSpec {

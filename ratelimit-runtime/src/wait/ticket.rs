@@ -13,7 +13,7 @@ use crate::{
     budget::{Cause, Charge, Place},
     claim::{Claim, Role},
     demand::Demand,
-    denied::{RateLimited, Reason},
+    denied::{RateLimited, Reason, Subject},
     key::Key,
     limit::Limit,
 };
@@ -225,7 +225,12 @@ impl Stand {
             Reason::CostExceedsCapacity => None,
             _ => ready_at.map(|ready_at| self.limit.retry_after(ready_at.saturating_sub(now))),
         };
-        RateLimited { name: self.limit.name.clone(), reason, retry_after, limit, remaining }
+        RateLimited {
+            subject: Subject::Copied(self.limit.name.clone(), limit),
+            reason,
+            retry_after,
+            remaining,
+        }
     }
 }
 
