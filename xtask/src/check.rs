@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::report::{Outcome, Report};
 use crate::workspace::{self, cargo};
-use crate::{consumer, dependencies, features, interleavings, miri, quickstart};
+use crate::{consumer, dependencies, features, interleavings, miri, quickstart, soak};
 
 pub(crate) fn everything() -> ExitCode {
     let mut report = Report::new();
@@ -34,6 +34,7 @@ pub(crate) fn everything() -> ExitCode {
     });
     report.step("tests, every interleaving", interleavings::hold);
     report.step("tests, under miri", miri::finds_nothing);
+    report.step("everything at once for two minutes", soak::holds_for_two_minutes);
     report.step("README's first example in a new crate", consumer::builds_and_runs);
     report.step("quickstart", quickstart::runs);
 

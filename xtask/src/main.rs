@@ -9,6 +9,7 @@ mod miri;
 mod quickstart;
 mod readme;
 mod report;
+mod soak;
 mod tally;
 mod workspace;
 
@@ -20,7 +21,8 @@ usage: cargo xtask <command>
   test           everything a change must pass: format, lints, docs, tests, examples, a new crate as its user
   ci             the same
   interleavings  loom on what threads share; LOOM_MAX_PREEMPTIONS=3 looks further than the usual 2
-  miri           the unit tests under miri, if it is installed";
+  miri           the unit tests under miri, if it is installed
+  soak --hours N everything at once for so long; fails if memory grows or a limit is exceeded";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         ["test" | "ci"] => check::everything(),
         ["interleavings"] => interleavings::run(),
         ["miri"] => miri::run(),
+        ["soak", "--hours", hours] => soak::run(hours),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS
