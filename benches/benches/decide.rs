@@ -3,6 +3,9 @@
 use divan::{Bencher, black_box};
 use ratelimit_runtime::{RateLimited, rate_limit};
 
+/// Calls of a sample. Left to itself, Divan goes by the first call, which makes the limiter.
+const CALLS: u32 = 1_000;
+
 fn main() {
     divan::main();
 }
@@ -28,22 +31,22 @@ fn stacked() -> Result<(), RateLimited> {
     Ok(())
 }
 
-#[divan::bench(threads = [1, 2])]
+#[divan::bench(sample_size = CALLS, threads = [1, 2])]
 fn admitted(bencher: Bencher<'_, '_>) {
     bencher.bench(|| assert!(black_box(within()).is_ok()));
 }
 
-#[divan::bench(threads = [1, 2])]
+#[divan::bench(sample_size = CALLS, threads = [1, 2])]
 fn denied(bencher: Bencher<'_, '_>) {
     bencher.bench(over);
 }
 
-#[divan::bench(threads = [1, 2])]
+#[divan::bench(sample_size = CALLS, threads = [1, 2])]
 fn gcra(bencher: Bencher<'_, '_>) {
     bencher.bench(|| assert!(black_box(steady()).is_ok()));
 }
 
-#[divan::bench(threads = [1, 2])]
+#[divan::bench(sample_size = CALLS, threads = [1, 2])]
 fn two_limits(bencher: Bencher<'_, '_>) {
     bencher.bench(|| assert!(black_box(stacked()).is_ok()));
 }

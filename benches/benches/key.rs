@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use divan::{Bencher, black_box};
 use ratelimit_runtime::{__private, RateLimitKey, RateLimited, rate_limit};
 
+/// Calls of a sample. Left to itself, Divan goes by the first call, which makes the limiter.
+const CALLS: u32 = 1_000;
+
 fn main() {
     divan::main();
 }
@@ -25,25 +28,26 @@ fn over(id: u64) -> Result<(), RateLimited> {
     Ok(())
 }
 
-#[divan::bench(threads = [1, 2])]
+#[divan::bench(sample_size = CALLS, threads = [1, 2])]
 fn one_number(bencher: Bencher<'_, '_>) {
     bencher.bench(|| assert!(by_number(black_box(7)).is_ok()));
 }
 
-#[divan::bench(threads = [1, 2])]
+#[divan::bench(sample_size = CALLS, threads = [1, 2])]
 fn one_text(bencher: Bencher<'_, '_>) {
     bencher.bench(|| assert!(by_text(black_box("user-0000042")).is_ok()));
 }
 
-#[divan::bench(threads = [1, 2])]
+#[divan::bench(sample_size = CALLS, threads = [1, 2])]
 fn denied(bencher: Bencher<'_, '_>) {
     bencher.bench(|| over(black_box(7)));
 }
 
-#[divan::bench(threads = [1, 2], args = [1_000, 100_000, 1_000_000])]
+#[divan::bench(sample_size = CALLS, threads = [1, 2], args = [1_000, 100_000, 1_000_000])]
 fn many_numbers(bencher: Bencher<'_, '_>, keys: u64) {
-    static CALLS: AtomicU64 = AtomicU64::new(0);
-    let next = || CALLS.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15) % keys;
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    assert!((0..keys).all(|id| by_number(id).is_ok()), "all keys are known");
+    let next = || NEXT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15) % keys;
     bencher.with_inputs(next).bench_values(|id| assert!(by_number(id).is_ok()));
 }
 
@@ -52,22 +56,22 @@ fn encoded(bencher: Bencher<'_, '_>, key: impl RateLimitKey + Sync) {
     bencher.bench(|| __private::key(black_box(&key)));
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = CALLS)]
 fn encoded_number(bencher: Bencher<'_, '_>) {
     encoded(bencher, 7_u64);
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = CALLS)]
 fn encoded_address(bencher: Bencher<'_, '_>) {
     encoded(bencher, IpAddr::V4(Ipv4Addr::LOCALHOST));
 }
 
-#[divan::bench(args = [5, 12, 40, 1_000])]
+#[divan::bench(sample_size = CALLS, args = [5, 12, 40, 1_000])]
 fn encoded_text(bencher: Bencher<'_, '_>, length: usize) {
     encoded(bencher, "k".repeat(length));
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = CALLS)]
 fn encoded_tuple(bencher: Bencher<'_, '_>) {
     encoded(bencher, ("tenant", 42_u64));
 }

@@ -6,6 +6,9 @@ use std::task::{Context, Waker};
 use divan::{Bencher, black_box};
 use ratelimit_runtime::{LimitSpec, Limiter, RateLimited, rate_limit};
 
+/// Calls of a sample. Left to itself, Divan goes by the first call, which makes the limiter.
+const CALLS: u32 = 1_000;
+
 fn main() {
     divan::main();
 }
@@ -32,23 +35,23 @@ fn ready(future: impl Future<Output = Result<(), RateLimited>>) {
     assert!(black_box(pin!(future).poll(&mut context)).is_ready());
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = CALLS)]
 fn a_task_that_does_not_wait(bencher: Bencher<'_, '_>) {
     bencher.bench(|| ready(decided()));
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = CALLS)]
 fn a_task_that_need_not_wait(bencher: Bencher<'_, '_>) {
     bencher.bench(|| ready(waiting()));
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = CALLS)]
 fn a_thread_that_need_not_wait(bencher: Bencher<'_, '_>) {
     bencher.bench(|| assert!(black_box(waiting_thread()).is_ok()));
 }
 
 /// It stands in line, and leaves it again.
-#[divan::bench]
+#[divan::bench(sample_size = CALLS)]
 fn a_task_that_gives_up(bencher: Bencher<'_, '_>) {
     let limiter = Limiter::new(LimitSpec::new(1, std::time::Duration::from_secs(3600))).unwrap();
     limiter.try_acquire().unwrap();

@@ -157,6 +157,12 @@ pub(crate) fn of_time() -> Vec<Case> {
         alone("no key, shadow, within the limit", unkeyed::shadow_within),
         alone("no key, shadow, over the limit", unkeyed::shadow_over),
         number("100,000 `u64` keys", &keys::HUNDRED_THOUSAND, keyed::hundred_thousand).goal(0.75, 0.55),
+        number(
+            "100,000 `u64` keys, 10 buckets",
+            &keys::HUNDRED_THOUSAND,
+            keyed::hundred_thousand_of_ten_buckets,
+        )
+        .goal(0.75, 0.55),
         number("100,000 `u64` keys, `fixed_window`", &keys::HUNDRED_THOUSAND, keyed::fixed_window),
         number("100,000 `u64` keys, `sliding_log`", &keys::HUNDRED_THOUSAND, keyed::sliding_log),
         number("100,000 `u64` keys, `token_bucket`", &keys::HUNDRED_THOUSAND, keyed::token_bucket),

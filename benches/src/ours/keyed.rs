@@ -9,6 +9,11 @@ pub(crate) fn hundred_thousand(id: u64) -> Outcome {
     Ok(())
 }
 
+#[rate_limit(key = "id", max = 10_000, window = "1s", buckets = 10)]
+pub(crate) fn hundred_thousand_of_ten_buckets(id: u64) -> Outcome {
+    Ok(())
+}
+
 #[rate_limit(key = "id", max = 200, window = "1s", max_keys = 2_000_000)]
 pub(crate) fn million(id: u64) -> Outcome {
     Ok(())
