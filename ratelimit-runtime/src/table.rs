@@ -63,7 +63,7 @@ pub(crate) struct Table {
 enum Seat<'a> {
     Own(Slot),
     /// One that is packed.
-    Plain(u32),
+    Plain(usize),
     /// There is room for a budget of its own.
     New(Reservation<'a>),
     /// One that it shares.
@@ -136,8 +136,8 @@ impl Table {
         let charge = |rules: &Rules, budget: &mut Budget| budget.charge(rules, now, Place::Own(*key), demand);
         match seat {
             Seat::Own(slot) => shard.act(slot, now, charge),
-            Seat::Plain(number) => {
-                shard.act_on_plain(number, (hash, key), now, &self.room, charge).unwrap_or_else(|| {
+            Seat::Plain(place) => {
+                shard.act_on_plain(place, (hash, key), now, &self.room, charge).unwrap_or_else(|| {
                     let (rules, state) = shard.look(hash, key);
                     Ok(Charge::of_nothing(rules, state, now, Place::Own(*key), demand))
                 })
@@ -166,8 +166,8 @@ impl Table {
         let open = |_: &Rules, budget: &mut Budget| budget.set_queued(true);
         match seat {
             Seat::Own(slot) => shard.act(slot, now, open),
-            Seat::Plain(number) => {
-                shard.act_on_plain(number, (hash, key), now, &self.room, open);
+            Seat::Plain(place) => {
+                shard.act_on_plain(place, (hash, key), now, &self.room, open);
             }
             Seat::New(reservation) => shard.act_on_new(reservation, (hash, key), now, open, |()| true),
             Seat::Overflow => {
@@ -197,8 +197,8 @@ impl Table {
             if let Some(slot) = shard.find(hash, key) {
                 return (shard, now, Seat::Own(slot));
             }
-            if let Some(number) = shard.find_plain(hash, key) {
-                return (shard, now, Seat::Plain(number));
+            if let Some(place) = shard.find_plain(hash, key) {
+                return (shard, now, Seat::Plain(place));
             }
             // Who would start with a shared budget that has a line stands in that line.
             if shard.overflow_is_queued(hash) {
@@ -241,9 +241,9 @@ impl Table {
                 let hash = self.hash(&key);
                 let mut shard = lock(self.shard(hash));
                 let now = shard.tick(now);
-                if let Some(number) = shard.find_plain(hash, &key) {
+                if let Some(place) = shard.find_plain(hash, &key) {
                     let act = |rules: &Rules, budget: &mut Budget| act(rules, now, budget);
-                    return shard.act_on_plain(number, (hash, &key), now, &self.room, act);
+                    return shard.act_on_plain(place, (hash, &key), now, &self.room, act);
                 }
                 let slot = shard.find(hash, &key)?;
                 let result = shard.act(slot, now, |rules, budget| act(rules, now, budget));
@@ -314,7 +314,7 @@ impl Table {
                 shard.renew(slot, now);
                 shard.emptied(slot, now, &self.room);
             }
-            Seat::Plain(number) => shard.renew_plain(number, (hash, key), now, &self.room),
+            Seat::Plain(place) => shard.renew_plain(place, (hash, key), now, &self.room),
             Seat::New(_) if shard.overflow_is_idle(hash, now) => {}
             Seat::New(reservation) => shard.insert_empty(reservation, hash, key, now),
             Seat::Overflow => {

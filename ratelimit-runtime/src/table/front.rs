@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use ratelimit_spec::LimitSpec;
 
-use self::{counters::Counters, index::Index};
+use self::{counters::Counters, index::Index, packed::Places};
 pub(super) use self::{
     packed::{Packed, Seen},
     shape::{Shape, key_words_of},
@@ -52,10 +52,8 @@ pub(super) struct Front {
     window: SlidingWindow,
     /// The whole of a budget.
     capacity: u32,
-    shape: Shape,
     index: Index,
-    /// Places for packed budgets.
-    words: Box<[AtomicU64]>,
+    places: Places,
     /// Calls that were admitted here, less the permits charged in the current bucket of each budget.
     admitted: Arc<AtomicU64>,
 }
@@ -102,23 +100,23 @@ impl Header {
 }
 
 impl Front {
-    /// With places for `capacity` keys.
+    /// With places for so many keys.
     pub(super) fn new(
         spec: LimitSpec,
         window: &SlidingWindow,
         shape: Shape,
-        capacity: usize,
+        places: usize,
         life: u64,
         admitted: Arc<AtomicU64>,
     ) -> Self {
+        let index = Index::new(places);
         Self {
             header: Header::closed(life),
             spec,
             window: window.clone(),
             capacity: Demand::new(1).capacity(&spec),
-            shape,
-            index: Index::new(capacity),
-            words: (0..capacity).flat_map(|_| Packed::vacant(shape)).collect(),
+            places: Places::new(shape, index.places()),
+            index,
             admitted,
         }
     }
@@ -128,7 +126,12 @@ impl Front {
         let is_for_one = demand.is_for_one_permit();
         let (cost, capacity) =
             if is_for_one { (1, self.capacity) } else { (demand.cost, demand.capacity(&self.spec)) };
-        let taken = self.take_of(hash, key, now, cost, capacity, |taken| taken);
+        let receipt = |current| {
+            let (from, life) = (self.header.from.load(Acquire), self.header.life.load(Acquire));
+            self.header.is_still(current).then_some((from, life))
+        };
+        let taken = |(from, life), left| Taken { left, from, life };
+        let taken = self.take_of(hash, key, now, (cost, capacity), receipt, taken);
         if cost != 1 && matches!(taken, Take::Taken(_)) {
             // One call, and not as many as it took permits.
             self.admitted.fetch_add(1_u64.wrapping_sub(u64::from(cost)), Relaxed);
@@ -139,29 +142,38 @@ impl Front {
     /// Takes one permit, if that is plain.
     #[inline]
     pub(super) fn take_one(&self, hash: u64, key: &Key, now: u64) -> Take<()> {
-        self.take_of(hash, key, now, 1, self.capacity, |_| ())
+        self.take_of(hash, key, now, (1, self.capacity), |_| Some(()), |(), _| ())
     }
 
+    /// The `receipt` is asked for once the budget's state was seen: what it reads holds for the charge, if that succeeds.
     #[inline]
-    fn take_of<T>(
+    fn take_of<T, R: Copy>(
         &self,
         hash: u64,
         key: &Key,
         now: u64,
-        cost: u32,
-        capacity: u32,
-        taken: impl Fn(Taken) -> T,
+        (cost, capacity): (u32, u32),
+        receipt: impl Fn(Now) -> Option<R>,
+        taken: impl Fn(R, u32) -> T,
     ) -> Take<T> {
         let Some(current) = self.header.read(now) else { return Take::Ask };
-        let (Some(most_used), Some(key)) = (capacity.checked_sub(cost), self.shape.key(key)) else {
+        let (Some(most_used), Some(key)) = (capacity.checked_sub(cost), self.places.shape.key(key)) else {
             return Take::Ask;
         };
-        let is_of_key = |number: &u32| self.packed(*number).is_some_and(|packed| packed.is_of(&key));
-        let found = self.index.find(hash, is_of_key);
-        let Some(packed) = found.and_then(|number| self.packed(number)) else { return Take::Ask };
+        let found = self.index.at_home(hash).find_map(|place| {
+            let packed = self.places.get(place)?;
+            let seen = packed.see();
+            packed.is_of(&key).then_some((packed, seen))
+        });
+        let (packed, mut seen) = match found {
+            Some(found) => found,
+            None => match self.find_beyond(hash, &key).and_then(|place| self.places.get(place)) {
+                Some(packed) => (packed, packed.see()),
+                None => return Take::Ask,
+            },
+        };
         let mut spins = 0;
         loop {
-            let seen = packed.see();
             race_point();
             if !packed.is_of(&key) {
                 return Take::Ask;
@@ -173,10 +185,7 @@ impl Front {
                 spins += 1;
                 spin_loop();
             } else {
-                let (from, life) = (self.header.from.load(Acquire), self.header.life.load(Acquire));
-                if !self.header.is_still(current) {
-                    return Take::Ask;
-                }
+                let Some(receipt) = receipt(current) else { return Take::Ask };
                 let bucket = packed.bucket();
                 race_point();
                 if bucket > current.number {
@@ -186,14 +195,14 @@ impl Front {
                 if bucket < current.number {
                     if packed.try_lock(seen) {
                         return match self.rotate_and_charge(packed, seen, current, cost, capacity) {
-                            Take::Taken(left) => Take::Taken(taken(Taken { left, from, life })),
+                            Take::Taken(left) => Take::Taken(taken(receipt, left)),
                             Take::Denied { ready_at } => Take::Denied { ready_at },
                             Take::Ask => Take::Ask,
                         };
                     }
                 } else if let Some(left) = most_used.checked_sub(seen.used()) {
                     if packed.charge(seen, cost) {
-                        return Take::Taken(taken(Taken { left, from, life }));
+                        return Take::Taken(taken(receipt, left));
                     }
                 } else if cost != 1 || capacity != self.capacity {
                     return Take::Ask;
@@ -210,7 +219,14 @@ impl Front {
                     }
                 }
             }
+            seen = packed.see();
         }
+    }
+
+    #[cold]
+    fn find_beyond(&self, hash: u64, key: &[u64; 3]) -> Option<usize> {
+        let is_of_key = |place: &usize| self.places.get(*place).is_some_and(|packed| packed.is_of(key));
+        self.index.beyond(hash)?.find(is_of_key)
     }
 
     #[inline]
@@ -268,29 +284,28 @@ impl Front {
 
     /// The counter of a bucket.
     fn place_of(&self, bucket: u64) -> usize {
-        usize::try_from(bucket % self.shape.counters as u64).unwrap_or(0)
-    }
-
-    #[inline]
-    fn packed(&self, number: u32) -> Option<Packed<'_>> {
-        let from = number as usize * self.shape.stride;
-        Packed::new(self.words.get(from..from + self.shape.stride)?, &self.shape)
+        usize::try_from(bucket % self.places.shape.counters as u64).unwrap_or(0)
     }
 }
 
 /// For the holder of the shard's lock.
 impl Front {
     /// The place of a number that was given by this front.
-    pub(super) fn at(&self, number: u32) -> Packed<'_> {
-        self.packed(number).expect("no more numbers are given than there are places")
+    pub(super) fn at(&self, place: usize) -> Packed<'_> {
+        self.places.get(place).expect("only places that there are are given out")
     }
 
     pub(super) fn places(&self) -> usize {
-        self.words.len() / self.shape.stride
+        self.index.places()
+    }
+
+    /// The budgets that are here.
+    pub(super) fn occupied(&self) -> impl Iterator<Item = (usize, Packed<'_>)> {
+        (0..self.places()).map(|place| (place, self.at(place))).filter(|(_, packed)| !packed.is_vacant())
     }
 
     pub(super) fn shape(&self) -> Shape {
-        self.shape
+        self.places.shape
     }
 
     pub(super) fn current(&self) -> u64 {
@@ -328,9 +343,10 @@ impl Front {
         self.header.until.store(until, Release);
     }
 
-    pub(super) fn find(&self, hash: u64, key: &Key) -> Option<u32> {
-        let key = self.shape.key(key)?;
-        self.index.find(hash, |number| self.at(*number).is_of(&key))
+    pub(super) fn find(&self, hash: u64, key: &Key) -> Option<usize> {
+        let key = self.places.shape.key(key)?;
+        let mut all = self.index.at_home(hash).chain(self.index.beyond(hash).into_iter().flatten());
+        all.find(|place| self.at(*place).is_of(&key))
     }
 
     /// Permits charged in the current bucket of a locked budget.
@@ -358,7 +374,7 @@ impl Front {
     /// The first bucket in which a budget is like a new one, if nothing else happens; one that has used nothing is so a window
     /// after it was last looked at.
     pub(super) fn free_from(&self, packed: Packed<'_>, used: u32) -> u64 {
-        let (bucket, counters) = (packed.bucket(), self.shape.counters as u64);
+        let (bucket, counters) = (packed.bucket(), self.places.shape.counters as u64);
         let place = self.place_of(bucket);
         let age = packed.counters().latest_charge(place, used).unwrap_or(0);
         bucket.saturating_sub(age as u64).saturating_add(counters)
@@ -366,12 +382,12 @@ impl Front {
 
     /// No earlier than this bucket is that, as far as a glance tells.
     pub(super) fn perhaps_free_from(&self, packed: Packed<'_>) -> u64 {
-        packed.bucket().saturating_add(self.shape.counters as u64)
+        packed.bucket().saturating_add(self.places.shape.counters as u64)
     }
 
     /// Looks at a budget without locking it, for as long as it takes to see it in one piece.
-    pub(super) fn look<R>(&self, number: u32, look: impl Fn(Packed<'_>, u32) -> R) -> R {
-        let packed = self.at(number);
+    pub(super) fn look<R>(&self, place: usize, look: impl Fn(Packed<'_>, u32) -> R) -> R {
+        let packed = self.at(place);
         let seen = packed.see();
         if !seen.is_locked() {
             let looked = look(packed, seen.used());
@@ -385,34 +401,25 @@ impl Front {
         looked
     }
 
-    /// Gives a vacant place to a key; it stays locked until [`Packed::unlock`].
-    pub(super) fn occupy(&self, number: u32, key: &Key) -> (Packed<'_>, Seen) {
-        let packed = self.at(number);
-        let seen = packed.occupy(&self.shape.key(key).unwrap_or_default());
-        (packed, seen)
+    /// Gives a vacant place to a key, if there is one; it stays locked until [`Packed::unlock`].
+    pub(super) fn occupy(&self, hash: u64, key: &Key) -> Option<(Packed<'_>, Seen)> {
+        let key = self.places.shape.key(key)?;
+        let packed = self.at(self.index.insert(hash)?);
+        Some((packed, packed.occupy(&key)))
     }
 
-    /// Has others find it.
-    pub(super) fn publish(&self, hash: u64, number: u32) {
-        self.index.insert(hash, number);
-    }
-
-    /// Makes a locked place vacant, and remembers which was vacant before it.
-    pub(super) fn vacate(&self, hash: u64, number: u32, next_vacant: u32) {
-        self.index.remove(hash, number);
-        self.at(number).vacate(next_vacant);
+    /// Makes a locked place vacant.
+    pub(super) fn vacate(&self, hash: u64, place: usize) {
+        self.index.remove(hash, place);
+        self.at(place).vacate();
     }
 
     /// Takes a locked budget over from a front that this one replaces.
-    pub(super) fn take_over(&self, hash: u64, number: u32, key: &Key, from: Packed<'_>, used: u32) {
-        let (packed, seen) = self.occupy(number, key);
-        packed.copy_from(from);
-        packed.unlock(seen, used);
-        self.publish(hash, number);
-    }
-
-    pub(super) fn next_vacant(&self, number: u32) -> u32 {
-        self.at(number).next_vacant()
+    pub(super) fn take_over(&self, hash: u64, key: &Key, from: Packed<'_>, used: u32) {
+        if let Some((packed, seen)) = self.occupy(hash, key) {
+            packed.copy_from(from);
+            packed.unlock(seen, used);
+        }
     }
 }
 

@@ -31,30 +31,23 @@ use crate::{
 /// What the lives of plain budgets have in common, so that no other budget of the shard has one of them.
 const PLAIN: u64 = 1 << 63;
 
-/// The end of the list of vacant places.
-const NONE: u32 = u32::MAX;
-
-/// The fewest places for which there is room.
-const SMALLEST: usize = if cfg!(all(test, ratelimit_loom)) { 2 } else { 8 };
+/// So many of eight places may be in use.
+const FILLED: usize = 7;
 
 /// The fewest places that are worth giving back to the allocator.
 const WORTH_SHRINKING: usize = 64;
 
 /// Budgets that a new key looks at: more than one, so that a table shrinks while keys come and go.
-const GLANCES: usize = 2;
+const GLANCES: usize = 3;
 
 pub(super) struct Plain {
     shard: usize,
     hasher: Hasher,
     views: Arc<Views>,
     front: Option<Arc<Front>>,
-    /// Places that have been in use; those after them are vacant, and in no list.
-    begun: u32,
-    /// The first of those that are vacant again.
-    vacant: u32,
     tracked: usize,
     /// The place at which the next new key glances.
-    hand: u32,
+    hand: usize,
     /// A bucket before which none of the budgets is like a new one.
     earliest: u64,
     /// That in which charges are made now.
@@ -84,7 +77,7 @@ struct Reset {
 
 /// A packed budget that is locked and unpacked.
 pub(super) struct Open {
-    number: u32,
+    place: usize,
     seen: Seen,
     /// Permits charged in its current bucket.
     charged: u32,
@@ -98,8 +91,6 @@ impl Plain {
             hasher,
             views,
             front: None,
-            begun: 0,
-            vacant: NONE,
             tracked: 0,
             hand: 0,
             earliest: NEVER,
@@ -121,16 +112,16 @@ impl Plain {
         }
     }
 
-    pub(super) fn find(&self, hash: u64, key: &Key) -> Option<u32> {
+    pub(super) fn find(&self, hash: u64, key: &Key) -> Option<usize> {
         self.front.as_ref()?.find(hash, key)
     }
 
     /// Unpacks a budget. It stays locked until it is put back, or removed.
-    pub(super) fn open(&mut self, window: &SlidingWindow, number: u32, key: &Key) -> Option<Open> {
+    pub(super) fn open(&mut self, window: &SlidingWindow, place: usize, key: &Key) -> Option<Open> {
         let oldest_life = self.oldest_life_of(key);
         let Self { front, scratch, life, .. } = self;
         let (front, ring) = (front.as_ref()?, scratch.state_mut().ring_mut()?);
-        let packed = front.at(number);
+        let packed = front.at(place);
         let seen = packed.lock();
         race_point();
         let bucket = packed.bucket();
@@ -138,7 +129,7 @@ impl Plain {
         window.load(ring, bucket, latest, front.counts(packed, seen.used()));
         scratch.set_lives(oldest_life, *life);
         scratch.set_queued(false);
-        Some(Open { number, seen, charged: front.charged_in_current(packed, seen.used()) })
+        Some(Open { place, seen, charged: front.charged_in_current(packed, seen.used()) })
     }
 
     /// The budget that is unpacked.
@@ -161,14 +152,14 @@ impl Plain {
 
     pub(super) fn put_back_as_it_was(&self, open: &Open) {
         if let Some(front) = &self.front {
-            front.at(open.number).unlock_as_it_was(open.seen);
+            front.at(open.place).unlock_as_it_was(open.seen);
         }
     }
 
     /// Packs the budget again.
     pub(super) fn put_back(&mut self, open: &Open) {
         let (Some(front), Some(ring)) = (&self.front, self.scratch.state().ring()) else { return };
-        let packed = front.at(open.number);
+        let packed = front.at(open.place);
         front.pack(packed, ring.bucket(), ring.in_use(), ring.counts());
         // Who charged it under the lock has counted the call.
         let charged = front.charged_in_current(packed, ring.in_use());
@@ -182,8 +173,7 @@ impl Plain {
     pub(super) fn remove(&mut self, hash: u64, open: &Open) {
         let Some(front) = &self.front else { return };
         self.admitted.fetch_add(u64::from(open.charged), Relaxed);
-        front.vacate(hash, open.number, self.vacant);
-        self.vacant = open.number;
+        front.vacate(hash, open.place);
         self.tracked -= 1;
     }
 
@@ -198,37 +188,33 @@ impl Plain {
 
     /// Adds a budget; without one, that which is unpacked.
     pub(super) fn insert(&mut self, rules: &Rules, hash: u64, key: &Key, budget: Option<&Budget>, now: u64) {
-        let Some(number) = self.vacant_place(rules, key, now) else { return };
+        self.make_room(rules, key, now);
         let Some(ring) = budget.unwrap_or(&self.scratch).state().ring() else { return };
         let Some(front) = &self.front else { return };
-        let (packed, seen) = front.occupy(number, key);
+        let Some((packed, seen)) = front.occupy(hash, key) else { return };
         front.pack(packed, ring.bucket(), ring.in_use(), ring.counts());
         let charged = front.charged_in_current(packed, ring.in_use());
         self.admitted.fetch_sub(u64::from(charged), Relaxed);
         self.earliest = self.earliest.min(front.free_from(packed, ring.in_use()));
         self.tracked += 1;
-        packed.unlock(seen, ring.in_use());
         race_point();
-        front.publish(hash, number);
+        packed.unlock(seen, ring.in_use());
     }
 
-    fn vacant_place(&mut self, rules: &Rules, key: &Key, now: u64) -> Option<u32> {
+    /// Sees to it that there is a place for `key`.
+    fn make_room(&mut self, rules: &Rules, key: &Key, now: u64) {
         let key_words = key_words_of(key);
-        let fits = |front: &Arc<Front>| front.shape().key_words() >= key_words;
-        let places = self.front.as_ref().map_or(0, |front| front.places());
-        if !self.front.as_ref().is_some_and(fits) || self.tracked == places {
+        let (places, fits) = match &self.front {
+            Some(front) => (front.places(), front.shape().key_words() >= key_words),
+            None => (0, false),
+        };
+        let full = self.tracked >= places / 8 * FILLED + places % 8 * FILLED / 8;
+        if full {
             let more = if places < 2048 { places / 4 } else { places / 8 };
-            let enough = if self.tracked == places { places + more.max(SMALLEST) } else { places };
-            self.rebuild(rules, enough, key_words, now);
+            self.rebuild(rules, places + more.max(1), key_words, now);
+        } else if !fits {
+            self.rebuild(rules, places, key_words, now);
         }
-        let front = self.front.as_ref()?;
-        if self.vacant == NONE {
-            self.begun += 1;
-            return Some(self.begun - 1);
-        }
-        let number = self.vacant;
-        self.vacant = front.next_vacant(number);
-        Some(number)
     }
 
     /// Moves all budgets to a front with `places` places, for keys of so many words at least.
@@ -240,23 +226,17 @@ impl Plain {
             None => Shape::new(key_words, window.buckets(), self.most(rules)),
         };
         let new = Front::new(rules.spec, window, shape, places, self.life, self.admitted.clone());
-        let mut moved = 0;
         if let Some(old) = &old {
             old.close();
-            for number in 0..self.begun {
-                let packed = old.at(number);
-                if packed.is_vacant() {
-                    continue;
-                }
+            for (_, packed) in old.occupied() {
                 // For good: who comes with the old front asks.
                 let seen = packed.lock();
                 let key = packed.key();
-                new.take_over(self.hasher.hash_one(key), moved, &key, packed, seen.used());
-                moved += 1;
+                new.take_over(self.hasher.hash_one(key), &key, packed, seen.used());
             }
         }
         new.open(now.min(END_OF_TIME));
-        (self.begun, self.vacant, self.hand) = (moved, NONE, 0);
+        self.hand = 0;
         self.set_front(Some(new));
     }
 
@@ -280,7 +260,7 @@ impl Plain {
         if self.tracked == 0 {
             self.clear();
         } else {
-            self.rebuild(rules, self.tracked + self.tracked / 4, 0, now);
+            self.rebuild(rules, places_for(self.tracked), 0, now);
         }
     }
 
@@ -292,14 +272,11 @@ impl Plain {
             return;
         }
         let mut earliest = NEVER;
-        for number in 0..self.begun {
-            if front.at(number).is_vacant() {
-                continue;
-            }
-            let free_from = front.look(number, |packed, used| front.free_from(packed, used));
+        for (place, _) in front.occupied() {
+            let free_from = front.look(place, |packed, used| front.free_from(packed, used));
             if free_from > current {
                 earliest = earliest.min(free_from);
-            } else if let Some(later) = self.release(&front, number, room) {
+            } else if let Some(later) = self.release(&front, place, room) {
                 earliest = earliest.min(later);
             }
         }
@@ -309,8 +286,8 @@ impl Plain {
     /// Lets go of some budgets that are like new ones.
     pub(super) fn glance(&mut self, room: &Room) {
         let Some(front) = self.front.clone().filter(|front| front.current() >= self.earliest) else { return };
-        for _ in 0..GLANCES.min(self.begun as usize) {
-            self.hand = if self.hand + 1 < self.begun { self.hand + 1 } else { 0 };
+        for _ in 0..GLANCES {
+            self.hand = if self.hand + 1 < front.places() { self.hand + 1 } else { 0 };
             let packed = front.at(self.hand);
             if !packed.is_vacant() && front.perhaps_free_from(packed) <= front.current() {
                 self.release(&front, self.hand, room);
@@ -319,8 +296,8 @@ impl Plain {
     }
 
     /// Lets go of a budget, unless it has been charged meanwhile: then tells from when it is like a new one.
-    fn release(&mut self, front: &Front, number: u32, room: &Room) -> Option<u64> {
-        let packed = front.at(number);
+    fn release(&mut self, front: &Front, place: usize, room: &Room) -> Option<u64> {
+        let packed = front.at(place);
         let seen = packed.lock();
         let free_from = front.free_from(packed, seen.used());
         if free_from > front.current() {
@@ -328,7 +305,7 @@ impl Plain {
             return Some(free_from);
         }
         let charged = front.charged_in_current(packed, seen.used());
-        self.remove(self.hasher.hash_one(packed.key()), &Open { number, seen, charged });
+        self.remove(self.hasher.hash_one(packed.key()), &Open { place, seen, charged });
         room.release();
         None
     }
@@ -347,9 +324,9 @@ impl Plain {
         let mut admitted = self.admitted.load(Relaxed);
         let Some(front) = &self.front else { return admitted };
         for _ in 0..ATTEMPTS {
-            let tracked = (0..self.begun).filter(|&number| !front.at(number).is_vacant());
-            let charged = |number| front.look(number, |packed, used| front.charged_in_current(packed, used));
-            let sum = tracked.map(charged).map(u64::from).fold(admitted, u64::wrapping_add);
+            let charged =
+                |(place, _)| front.look(place, |packed, used| front.charged_in_current(packed, used));
+            let sum = front.occupied().map(charged).map(u64::from).fold(admitted, u64::wrapping_add);
             let before = std::mem::replace(&mut admitted, self.admitted.load(Relaxed));
             if before == admitted {
                 return sum;
@@ -362,16 +339,13 @@ impl Plain {
     fn clear(&mut self) {
         if let Some(front) = self.front.take() {
             front.close();
-            for number in 0..self.begun {
-                let packed = front.at(number);
-                if !packed.is_vacant() {
-                    let used = packed.lock().used();
-                    self.admitted.fetch_add(u64::from(front.charged_in_current(packed, used)), Relaxed);
-                }
+            for (_, packed) in front.occupied() {
+                let used = packed.lock().used();
+                self.admitted.fetch_add(u64::from(front.charged_in_current(packed, used)), Relaxed);
             }
             self.set_front(None);
         }
-        (self.begun, self.vacant, self.hand, self.tracked) = (0, NONE, 0, 0);
+        (self.hand, self.tracked) = (0, 0);
         self.earliest = NEVER;
     }
 
@@ -380,14 +354,10 @@ impl Plain {
         let Some(front) = self.front.clone() else { return Vec::new() };
         front.close();
         let mut all = Vec::with_capacity(self.tracked);
-        for number in 0..self.begun {
-            let packed = front.at(number);
-            if packed.is_vacant() {
-                continue;
-            }
+        for (place, packed) in front.occupied() {
             let key = packed.key();
             let hash = self.hasher.hash_one(key);
-            if let Some(open) = self.open(window, number, &key) {
+            if let Some(open) = self.open(window, place, &key) {
                 all.push((hash, key, self.scratch.duplicate()));
                 self.remove(hash, &open);
             }
@@ -414,7 +384,8 @@ impl Plain {
             return;
         }
         let shape = Shape::new(2, window.buckets(), self.most(rules).max(most));
-        let front = Front::new(rules.spec, window, shape, budgets, self.life, self.admitted.clone());
+        let front =
+            Front::new(rules.spec, window, shape, places_for(budgets), self.life, self.admitted.clone());
         front.open(now.min(END_OF_TIME));
         self.set_front(Some(front));
     }
@@ -451,4 +422,9 @@ impl Plain {
         }
         self.resets.of.get(key).map_or(self.oldest_life, |reset| reset.life)
     }
+}
+
+/// So many places that so many keys find one, and a few more.
+fn places_for(keys: usize) -> usize {
+    keys + keys / 4 + 1
 }

@@ -93,7 +93,7 @@ impl Shard {
         self.index.find(hash, |slot| self.entries[slot.index()].key == *key).copied()
     }
 
-    pub(super) fn find_plain(&self, hash: u64, key: &Key) -> Option<u32> {
+    pub(super) fn find_plain(&self, hash: u64, key: &Key) -> Option<usize> {
         self.plain.find(hash, key)
     }
 
@@ -112,14 +112,14 @@ impl Shard {
     /// new.
     pub(super) fn act_on_plain<R>(
         &mut self,
-        number: u32,
+        place: usize,
         (hash, key): (u64, &Key),
         now: u64,
         room: &Room,
         act: impl FnOnce(&Rules, &mut Budget) -> R,
     ) -> Option<R> {
         let Self { rules, plain, .. } = self;
-        let open = plain.open(rules.plan.sliding_window()?, number, key)?;
+        let open = plain.open(rules.plan.sliding_window()?, place, key)?;
         let result = act(rules, plain.budget());
         if !plain.budget().is_plain() {
             let budget = plain.budget().duplicate();
@@ -325,7 +325,7 @@ impl Shard {
     fn unpack(&mut self, hash: u64, key: &Key) -> bool {
         let Self { rules, plain, .. } = self;
         let Some(window) = rules.plan.sliding_window() else { return false };
-        let open = plain.find(hash, key).and_then(|number| plain.open(window, number, key));
+        let open = plain.find(hash, key).and_then(|place| plain.open(window, place, key));
         if let Some(open) = &open {
             plain.put_back_as_it_was(open);
         }
@@ -383,11 +383,11 @@ impl Shard {
     }
 
     /// Empties the plain budget of one key, and lets go of it. It stays if its key would then fall back to what others have used.
-    pub(super) fn renew_plain(&mut self, number: u32, (hash, key): (u64, &Key), now: u64, room: &Room) {
+    pub(super) fn renew_plain(&mut self, place: usize, (hash, key): (u64, &Key), now: u64, room: &Room) {
         let stays = !self.overflow_is_idle(hash, now);
         let Self { rules, plain, .. } = self;
         let Some(window) = rules.plan.sliding_window() else { return };
-        let Some(open) = plain.open(window, number, key) else { return };
+        let Some(open) = plain.open(window, place, key) else { return };
         plain.reset_key(window, key, now);
         if stays {
             plain.blank(window, key, now);

@@ -1,89 +1,83 @@
 //! Where a key's budget is, by its hash.
 //!
-//! Groups of twelve places, one cache line each: a tag of seven bits of the hash, and the number of a budget. A key that
+//! Groups of fourteen places, each with a tag of seven bits of the hash; group `n` has the places from `14 n` on. A key that
 //! finds its group full goes to the next that is not, and is counted in each that it passed.
 //!
 //! ```text
-//! words 0 and 1   12 tags, a byte each, 0: vacant | 32 bits: how many passed
-//! words 2 to 7    12 numbers
+//! 14 tags, a byte each, 0: vacant | 16 bits: how many passed
 //! ```
 //!
 //! Only the holder of the shard's lock writes, and to it all this is exact. To others it is a hint, so it is Relaxed:
 //! what they find they verify at the budget itself, and what they do not find they ask for under the lock.
 
-use super::low_half;
 use crate::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-const PLACES: usize = 12;
+const PLACES: usize = 14;
 const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
 
-/// So many of ten places may be in use.
-const FILLED: usize = 8;
+/// The tags in the second word.
+const SECOND: u64 = 0xFFFF_FFFF_FFFF;
 
-#[repr(align(64))]
-struct Group([AtomicU64; 8]);
+#[repr(align(16))]
+struct Group([AtomicU64; 2]);
 
 pub(super) struct Index {
     groups: Box<[Group]>,
 }
 
 impl Index {
-    /// For so many keys.
-    pub(super) fn new(keys: usize) -> Self {
-        let groups = (keys * 10).div_ceil(PLACES * FILLED);
+    /// With so many places at least.
+    pub(super) fn new(places: usize) -> Self {
         let empty = || Group(std::array::from_fn(|_| AtomicU64::new(0)));
-        Self { groups: (0..groups).map(|_| empty()).collect() }
+        Self { groups: (0..places.div_ceil(PLACES)).map(|_| empty()).collect() }
     }
 
-    /// The number that passes the test, of those whose tag fits.
+    pub(super) fn places(&self) -> usize {
+        self.groups.len() * PLACES
+    }
+
+    /// The places in the first group where a key of this hash may be.
     #[inline]
-    pub(super) fn find(&self, hash: u64, test: impl Fn(&u32) -> bool) -> Option<u32> {
-        let home = self.groups.get(self.home(hash))?;
-        let found = home.find(tag(hash), &test);
-        if found.is_none() && home.was_passed() { self.find_beyond(hash, test) } else { found }
+    pub(super) fn at_home(&self, hash: u64) -> impl Iterator<Item = usize> {
+        let home = self.home(hash);
+        let places = self.groups.get(home).map_or(0, |group| group.places_of(tag(hash)));
+        lanes(places).map(move |lane| home * PLACES + lane)
     }
 
-    /// In the groups after the first.
-    #[cold]
-    fn find_beyond(&self, hash: u64, test: impl Fn(&u32) -> bool) -> Option<u32> {
-        for group in self.beginning_at_home(hash).skip(1) {
-            let found = group.find(tag(hash), &test);
-            if found.is_some() || !group.was_passed() {
-                return found;
+    /// Those in the groups after it.
+    #[inline]
+    pub(super) fn beyond(&self, hash: u64) -> Option<impl Iterator<Item = usize>> {
+        let passed = self.groups.get(self.home(hash))?.passed();
+        (passed != 0).then(move || {
+            // The last one that nobody has passed is the last to look at.
+            let mut passed = true;
+            let group =
+                move |number: &usize| std::mem::replace(&mut passed, self.groups[*number].passed() != 0);
+            let places = move |number: usize| {
+                lanes(self.groups[number].places_of(tag(hash))).map(move |lane| number * PLACES + lane)
+            };
+            self.way(hash).skip(1).take_while(group).flat_map(places)
+        })
+    }
+
+    /// Takes a vacant place; `None`: there is none.
+    pub(super) fn insert(&self, hash: u64) -> Option<usize> {
+        for number in self.way(hash) {
+            let group = &self.groups[number];
+            if let Some(lane) = lanes(group.places_of(0)).next() {
+                group.set(lane, tag(hash));
+                return Some(number * PLACES + lane);
             }
+            group.pass(1);
         }
         None
     }
 
-    /// Adds a number that is not there yet.
-    pub(super) fn insert(&self, hash: u64, number: u32) {
-        for group in self.beginning_at_home(hash) {
-            let vacant = group.places_of(0);
-            if vacant != 0 {
-                group.set(lane(vacant), tag(hash), number);
-                return;
-            }
-            group.pass(1);
-        }
-    }
-
-    pub(super) fn remove(&self, hash: u64, number: u32) {
-        for group in self.beginning_at_home(hash) {
-            let mut places = group.places_of(tag(hash));
-            while places != 0 {
-                if group.number(lane(places)) == number {
-                    group.set(lane(places), 0, 0);
-                    // Those before it were passed once less.
-                    let passed = |before: &&Group| !std::ptr::eq(*before, group);
-                    self.beginning_at_home(hash).take_while(passed).for_each(|before| before.pass(u32::MAX));
-                    return;
-                }
-                places &= places - 1;
-            }
-            if !group.was_passed() {
-                return;
-            }
-        }
+    pub(super) fn remove(&self, hash: u64, place: usize) {
+        let last = place / PLACES;
+        self.groups[last].set(place % PLACES, 0);
+        // Those before it are passed once less.
+        self.way(hash).take_while(|number| *number != last).for_each(|number| self.groups[number].pass(-1));
     }
 
     /// The group in which to look first: by the upper bits, as the lower ones are the tag.
@@ -92,55 +86,35 @@ impl Index {
         (((hash >> 32) * self.groups.len() as u64) >> 32) as usize
     }
 
-    fn beginning_at_home(&self, hash: u64) -> impl Iterator<Item = &Group> {
-        let (before, after) = self.groups.split_at(self.home(hash).min(self.groups.len()));
-        after.iter().chain(before)
+    /// All groups, from the first in which to look.
+    fn way(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
+        let home = self.home(hash);
+        (home..self.groups.len()).chain(0..home)
     }
 }
 
 impl Group {
-    #[inline]
-    fn find(&self, tag: u8, test: impl Fn(&u32) -> bool) -> Option<u32> {
-        let mut places = self.places_of(tag);
-        while places != 0 {
-            let number = self.number(lane(places));
-            if test(&number) {
-                return Some(number);
-            }
-            places &= places - 1;
-        }
-        None
-    }
-
-    /// The places of this tag, as bits; see [`lane`].
+    /// The places of this tag, as bits; see [`lanes`].
     #[inline]
     fn places_of(&self, tag: u8) -> u64 {
         let (first, second) = (self.0[0].load(Relaxed), self.0[1].load(Relaxed));
-        let second = second & 0xFFFF_FFFF;
-        equal_bytes(first, tag) >> 7 | (equal_bytes(second, tag) & 0x8080_8080) >> 3
+        equal_bytes(first, tag) >> 7 | (equal_bytes(second, tag) & SECOND) >> 3
     }
 
+    /// How many keys went on to the next group. It stays at its highest number, once it is reached.
     #[inline]
-    fn number(&self, lane: usize) -> u32 {
-        // There are no more than twelve; so that it need not be checked.
-        let word = self.0[(2 + lane / 2) & 7].load(Relaxed);
-        low_half(word >> (lane % 2 * 32))
+    fn passed(&self) -> u16 {
+        (self.0[1].load(Relaxed) >> 48) as u16
     }
 
-    #[inline]
-    fn was_passed(&self) -> bool {
-        self.0[1].load(Relaxed) >> 32 != 0
+    fn pass(&self, keys: i16) {
+        let passed = self.passed();
+        if passed < u16::MAX {
+            replace(&self.0[1], 48, 0xFFFF, u64::from(passed.saturating_add_signed(keys)));
+        }
     }
 
-    /// Counts keys that went on to the next group.
-    fn pass(&self, keys: u32) {
-        let word = self.0[1].load(Relaxed);
-        let passed = low_half(word >> 32).wrapping_add(keys);
-        self.0[1].store(word & 0xFFFF_FFFF | u64::from(passed) << 32, Relaxed);
-    }
-
-    fn set(&self, lane: usize, tag: u8, number: u32) {
-        replace(&self.0[2 + lane / 2], lane % 2 * 32, 0xFFFF_FFFF, u64::from(number));
+    fn set(&self, lane: usize, tag: u8) {
         replace(&self.0[lane / 8], lane % 8 * 8, 0xFF, u64::from(tag));
     }
 }
@@ -156,15 +130,59 @@ fn equal_bytes(word: u64, byte: u8) -> u64 {
     difference.wrapping_sub(EVERY_BYTE) & !difference & EVERY_BYTE << 7
 }
 
-/// The first place of those found: bit `8 n` stands for place `n` of the first eight, bit `8 n + 4` for place `8 + n`.
+/// The places that were found in a group: bit `8 n` stands for place `n` of the first eight, bit `8 n + 4` for place `8 + n`.
 #[inline]
-fn lane(places: u64) -> usize {
-    let bit = places.trailing_zeros() as usize;
-    bit / 8 + (bit & 4) * 2
+fn lanes(mut places: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = places.trailing_zeros() as usize;
+        places &= places.wrapping_sub(1);
+        (bit < 64).then(|| bit / 8 + (bit & 4) * 2)
+    })
 }
 
 /// Never 0.
 #[inline]
 fn tag(hash: u64) -> u8 {
     hash.to_le_bytes()[0] | 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(key: u64) -> u64 {
+        (key + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
+    fn find(index: &Index, hash: u64, place: usize) -> bool {
+        index.at_home(hash).chain(index.beyond(hash).into_iter().flatten()).any(|found| found == place)
+    }
+
+    #[test]
+    fn every_key_is_found_where_it_was_put_until_it_is_removed() {
+        let index = Index::new(100);
+        let places = index.places();
+        let put: Vec<_> =
+            (0..places as u64).map(|key| (hash(key), index.insert(hash(key)).unwrap())).collect();
+        assert!(index.insert(hash(7777)).is_none(), "all are taken");
+        let mut taken: Vec<_> = put.iter().map(|(_, place)| *place).collect();
+        taken.sort_unstable();
+        assert_eq!(taken, (0..places).collect::<Vec<_>>(), "each is taken once");
+        assert!(put.iter().all(|&(hash, place)| find(&index, hash, place)));
+        let (removed, left) = put.split_at(places / 2);
+        for &(hash, place) in removed {
+            index.remove(hash, place);
+            assert!(!find(&index, hash, place));
+        }
+        assert!(left.iter().all(|&(hash, place)| find(&index, hash, place)));
+    }
+
+    #[test]
+    fn a_group_that_nobody_passes_any_more_ends_the_search() {
+        let index = Index::new(PLACES * 3);
+        let put: Vec<_> = (0..30).map(|_| index.insert(0).unwrap()).collect();
+        assert!(index.beyond(0).is_some());
+        put.into_iter().rev().for_each(|place| index.remove(0, place));
+        assert!(index.beyond(0).is_none());
+    }
 }

@@ -1,13 +1,11 @@
 //! How a packed budget is laid out in words.
 //!
 //! ```text
-//! state | bucket | key: 2 or 3 words | counters, and in the last word's upper 16 bits "ready"
+//! head   state | bucket | key: 2 words                   all that most calls need, and never in two cache lines
+//! tail   counters, at the end "ready" | key: third word, if there is one
 //! ```
 
 use crate::key::Key;
-
-/// The first word of the key.
-pub(super) const KEY: usize = 2;
 
 /// Bits at the end of the counters that tell when a full budget admits again.
 const READY: usize = 16;
@@ -20,8 +18,8 @@ pub(in crate::table) struct Shape {
     width: u32,
     /// Counters: one for each bucket of a window, and one for the current bucket.
     pub(super) counters: usize,
-    /// Words of a whole budget.
-    pub(super) stride: usize,
+    /// Words with counters.
+    pub(super) counter_words: usize,
 }
 
 impl Shape {
@@ -33,12 +31,12 @@ impl Shape {
             _ => 5,
         };
         let counters = buckets as usize + 1;
-        let stride = KEY + key_words + ((counters << width) + READY).div_ceil(64);
-        Self { key_words, width, counters, stride }
+        let counter_words = ((counters << width) + READY).div_ceil(64);
+        Self { key_words, width, counters, counter_words }
     }
 
     pub(in crate::table) fn with_key_words(self, key_words: usize) -> Self {
-        Self { key_words, stride: self.stride - self.key_words + key_words, ..self }
+        Self { key_words, ..self }
     }
 
     pub(in crate::table) fn key_words(self) -> usize {
@@ -48,12 +46,6 @@ impl Shape {
     /// Whether so many permits in use can be counted.
     pub(in crate::table) fn fits(self, used: u32) -> bool {
         u64::from(used) >> self.bits() == 0
-    }
-
-    /// All bits if a key has a third word, else none.
-    #[inline]
-    pub(super) fn third_of_key(self) -> u64 {
-        if self.key_words == 2 { 0 } else { u64::MAX }
     }
 
     /// Bits of a counter.
@@ -67,8 +59,16 @@ impl Shape {
         (bit / 64, bit % 64)
     }
 
-    pub(super) fn counters_at(self) -> usize {
-        KEY + self.key_words
+    /// Words of a tail.
+    #[inline]
+    pub(super) fn tail(self) -> usize {
+        self.counter_words + usize::from(self.has_third())
+    }
+
+    /// Whether a key has a third word.
+    #[inline]
+    pub(super) fn has_third(self) -> bool {
+        self.key_words > 2
     }
 
     /// The key as it is kept here; `None` if it is too long.
