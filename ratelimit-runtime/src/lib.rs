@@ -80,6 +80,7 @@ mod returning;
 mod rules;
 mod spec_cell;
 mod stats;
+mod store;
 #[cfg(all(test, not(ratelimit_loom)))]
 mod stress;
 mod sync;
@@ -104,6 +105,9 @@ pub use self::{
     permit::Permit,
     registry::{LimitHandle, VerifyError, limit, limits, verify},
     stats::Stats,
+    store::{
+        OnFailure, Store, StoreAnswer, StoreCall, StoreFailure, StoreOutlook, StoreReceipt, StoreVerdict,
+    },
 };
 
 /// What the attribute expands to. No part of the public interface: it may change in any release.

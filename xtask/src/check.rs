@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::report::{Outcome, Report};
 use crate::workspace::{self, cargo};
-use crate::{consumer, dependencies, features, interleavings, miri, quickstart, soak};
+use crate::{consumer, dependencies, features, interleavings, miri, quickstart, servers, soak};
 
 pub(crate) fn everything() -> ExitCode {
     let mut report = Report::new();
@@ -24,8 +24,10 @@ pub(crate) fn everything() -> ExitCode {
     }
     report.step("docs, everything on", || document(&["--workspace", "--all-features"]));
     report.step("docs, default features", || document(&["--package", "ratelimit-runtime"]));
+    report.step("servers for the tests", servers::are_here);
     report.step("tests, everything on", || {
-        Outcome::of_tests(&mut cargo(["test", "--workspace", "--all-features", "--no-fail-fast"]))
+        let mut command = cargo(["test", "--workspace", "--all-features", "--no-fail-fast"]);
+        Outcome::of_tests(command.env(servers::NEEDED, "1"))
     });
     report.step("tests, runtime without features", || {
         // Not those in the docs, which show what the default features give.

@@ -9,6 +9,7 @@ mod miri;
 mod quickstart;
 mod readme;
 mod report;
+mod servers;
 mod soak;
 mod tally;
 mod workspace;

@@ -1,0 +1,102 @@
+//! The scripts on real servers, with a clock of the test's.
+
+mod histories;
+mod lives;
+mod vectors;
+
+use std::time::Duration;
+
+use ratelimit_runtime::{LimitSpec, StoreCall, StoreOutlook, StoreReceipt, StoreVerdict};
+use redis::{Connection, Value};
+
+use super::{Scripts, Verb, arguments, outlook, verdict};
+use crate::{
+    key,
+    support::{Engine, Server},
+};
+
+/// The test's own time instead of the server's, and keys that outlive any pause of the test.
+const TEST_CLOCK: &str = "local raw, margin = tonumber(ARGV[#ARGV]), 3600000\n";
+
+/// A budget on a server, asked at times of the test's choice.
+struct Budget<'a> {
+    connection: &'a mut Connection,
+    scripts: Scripts,
+    key: Vec<u8>,
+    /// In microseconds.
+    now: u64,
+}
+
+impl<'a> Budget<'a> {
+    fn new(connection: &'a mut Connection, name: &str) -> Self {
+        let scripts = Scripts::with_clock(TEST_CLOCK);
+        Self { connection, scripts, key: key::budget("test", name, b""), now: 0 }
+    }
+
+    /// By the server's own clock.
+    fn in_real_time(connection: &'a mut Connection, name: &str) -> Self {
+        Self { scripts: Scripts::new(), ..Self::new(connection, name) }
+    }
+
+    fn ask(&mut self, verb: Verb, call: &StoreCall<'_>) -> Value {
+        let mut arguments = arguments(verb, call, 0);
+        arguments.push(self.now.to_string());
+        let script = self.scripts.of(call.spec.algorithm());
+        script.by_code(&self.key, &arguments).query(self.connection).unwrap()
+    }
+
+    fn charge(&mut self, spec: LimitSpec, cost: u32) -> StoreVerdict {
+        let call = call(spec).with_cost(cost);
+        let answer = self.ask(Verb::Charge, &call);
+        verdict(&call, &answer).unwrap()
+    }
+
+    fn look(&mut self, spec: LimitSpec) -> StoreOutlook {
+        let call = call(spec);
+        let answer = self.ask(Verb::Look, &call);
+        outlook(&call, &answer).unwrap()
+    }
+
+    fn refund(&mut self, spec: LimitSpec, cost: u32, StoreReceipt([charged_at, _]): StoreReceipt) {
+        self.ask(Verb::Give { charged_at }, &call(spec).with_cost(cost));
+    }
+
+    fn undo(&mut self, spec: LimitSpec, cost: u32, StoreReceipt([_, clear_at]): StoreReceipt) {
+        self.ask(Verb::Give { charged_at: clear_at }, &call(spec).with_cost(cost));
+    }
+
+    /// What is kept, whatever its type.
+    fn kept(&mut self) -> Option<Vec<u8>> {
+        redis::cmd("DUMP").arg(&self.key).query(self.connection).unwrap()
+    }
+}
+
+fn call(spec: LimitSpec) -> StoreCall<'static> {
+    StoreCall::new("limit", spec, b"")
+}
+
+fn spec(text: &str) -> LimitSpec {
+    text.parse().unwrap()
+}
+
+/// On each server that is here.
+fn on_every_server(test: impl Fn(&mut Connection)) {
+    for engine in Engine::all() {
+        let server = Server::start(engine);
+        test(&mut server.connect());
+    }
+}
+
+fn admitted(verdict: &StoreVerdict) -> Option<(u32, StoreReceipt)> {
+    match *verdict {
+        StoreVerdict::Admitted { remaining, receipt } => Some((remaining, receipt)),
+        StoreVerdict::Denied { .. } => None,
+    }
+}
+
+fn denied(verdict: &StoreVerdict) -> Option<Duration> {
+    match *verdict {
+        StoreVerdict::Admitted { .. } => None,
+        StoreVerdict::Denied { retry_after, .. } => Some(retry_after),
+    }
+}

@@ -1,0 +1,160 @@
+//! What is written, for how long it is kept, and what a change or another clock makes of it.
+
+use std::time::Duration;
+
+use ratelimit_runtime::{Algorithm, LimitSpec, StoreVerdict};
+
+use super::{Budget, admitted, denied, on_every_server, spec};
+
+fn every_algorithm(max: u32, window: Duration) -> impl Iterator<Item = LimitSpec> {
+    Algorithm::ALL.into_iter().map(move |algorithm| LimitSpec::new(max, window).with_algorithm(algorithm))
+}
+
+#[test]
+fn a_denied_call_writes_nothing() {
+    on_every_server(|connection| {
+        for spec in every_algorithm(2, Duration::from_secs(60)) {
+            let mut budget = Budget::new(connection, &format!("denied {spec}"));
+            budget.charge(spec, 2);
+            budget.now = 1_000_000;
+            let before = budget.kept();
+            assert!(before.is_some());
+            assert!(denied(&budget.charge(spec, 1)).is_some());
+            budget.look(spec);
+            assert_eq!(budget.kept(), before, "{spec}");
+        }
+    });
+}
+
+#[test]
+fn a_key_lives_until_its_budget_is_full_again_and_not_much_longer() {
+    on_every_server(|connection| {
+        let windows = [Duration::from_millis(50), Duration::from_secs(60), Duration::from_secs(30 * 86_400)];
+        for spec in windows.into_iter().flat_map(|window| every_algorithm(3, window)) {
+            let mut budget = Budget::in_real_time(connection, &format!("life {spec}"));
+            for _ in 0..3 {
+                let (_, receipt) = admitted(&budget.charge(spec, 1)).unwrap();
+                let key = budget.key.clone();
+                let life: u64 = redis::cmd("PTTL").arg(&key).query(budget.connection).unwrap();
+                let StoreVerdict::Denied { retry_after, .. } = budget.charge(spec, 3) else {
+                    panic!("{spec} admits too much");
+                };
+                // When all three would be admitted again the budget is full; a second more, and a bucket's rounding.
+                let full = u64::try_from(retry_after.as_millis()).unwrap();
+                assert!(full <= life && life <= full + 1_010, "{spec}: full in {full} ms, kept {life} ms");
+                // A refund leaves it alive.
+                budget.refund(spec, 1, receipt);
+                let life: i64 = redis::cmd("PTTL").arg(&key).query(budget.connection).unwrap();
+                assert!(life > 0 || life == -2, "{spec}: kept {life}");
+                budget.charge(spec, 1);
+                redis::cmd("DEL").arg(&key).exec(budget.connection).unwrap();
+                budget.charge(spec, 1);
+            }
+        }
+    });
+}
+
+#[test]
+fn an_undone_charge_leaves_no_trace() {
+    on_every_server(|connection| {
+        for spec in every_algorithm(10, Duration::from_secs(10)) {
+            let mut budget = Budget::new(connection, &format!("undo {spec}"));
+            budget.charge(spec, 8);
+            for _ in 0..5 {
+                budget.now += 300_000;
+                let before = budget.look(spec).used;
+                let (_, receipt) = admitted(&budget.charge(spec, 1)).unwrap();
+                budget.now += 10_000;
+                let expected = budget.look(spec).used;
+                budget.undo(spec, 1, receipt);
+                let used = budget.look(spec).used;
+                assert!(used < expected && used <= before, "{spec}: {before}, {expected}, {used}");
+            }
+            let refills =
+                matches!(spec.algorithm(), Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra);
+            if refills {
+                // 8 permits at 1 a second: 1.55 s later 6.45 are in use, however often one was taken back.
+                assert_eq!(budget.look(spec).used, 7);
+                let wait = denied(&budget.charge(spec, 10)).unwrap();
+                assert_eq!(wait, Duration::from_micros(8_000_000 - budget.now));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_change_keeps_what_has_been_used() {
+    on_every_server(|connection| {
+        for before in every_algorithm(4, Duration::from_secs(60)) {
+            for after in every_algorithm(6, Duration::from_secs(60)) {
+                let mut budget = Budget::new(connection, &format!("{before} {after}"));
+                budget.now = 1_000_000_000;
+                budget.charge(before, 3);
+                let used = budget.look(after).used;
+                assert_eq!(used, 3, "{before} to {after}");
+                assert!(denied(&budget.charge(after, 4)).is_some(), "{before} to {after}");
+                let (remaining, _) = admitted(&budget.charge(after, 3)).unwrap();
+                assert_eq!(remaining, 0, "{before} to {after}");
+                let wait = denied(&budget.charge(after, 1)).unwrap();
+                assert!(wait <= Duration::from_secs(61), "{before} to {after}: {wait:?}");
+                budget.now += u64::try_from(wait.as_micros()).unwrap();
+                assert!(admitted(&budget.charge(after, 1)).is_some(), "{before} to {after}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_clock_that_steps_back_neither_frees_nor_locks() {
+    const HOUR: u64 = 3_600_000_000;
+    on_every_server(|connection| {
+        for spec in every_algorithm(5, Duration::from_secs(60)) {
+            let mut budget = Budget::new(connection, &format!("back {spec}"));
+            budget.now = 2 * HOUR;
+            budget.charge(spec, 3);
+            budget.now = HOUR;
+            assert!(admitted(&budget.charge(spec, 2)).is_some(), "{spec} locks");
+            assert!(denied(&budget.charge(spec, 1)).is_some(), "{spec} frees");
+            // Once the clock has caught up, it is as if nothing had been.
+            budget.now = 2 * HOUR + 62_000_000;
+            assert!(admitted(&budget.charge(spec, 5)).is_some(), "{spec} locks for longer");
+        }
+    });
+}
+
+#[test]
+fn large_numbers_are_exact() {
+    on_every_server(|connection| {
+        let century = Duration::from_secs(36_500 * 86_400);
+        for spec in every_algorithm(u32::MAX - 1, century) {
+            let mut budget = Budget::new(connection, &format!("large {spec}"));
+            budget.now = 1_800_000_000_000_123;
+            let (remaining, _) = admitted(&budget.charge(spec, u32::MAX - 2)).unwrap();
+            // What fills the bucket for longer than 71 years is not told apart.
+            assert!(remaining >= 1, "{spec}");
+        }
+        let spec = spec("4000000000/1s algorithm=gcra burst=4000000000");
+        let mut budget = Budget::new(connection, "fast");
+        budget.now = 1_800_000_000_000_123;
+        let (remaining, _) = admitted(&budget.charge(spec, 3_999_999_999)).unwrap();
+        assert_eq!(remaining, 1);
+        budget.now += 1;
+        assert_eq!(budget.look(spec).used, 3_999_995_999);
+    });
+}
+
+#[test]
+fn a_log_keeps_no_more_entries_than_permits() {
+    on_every_server(|connection| {
+        let spec = spec("3/1s algorithm=sliding_log");
+        let mut budget = Budget::new(connection, "log");
+        for _ in 0..500 {
+            budget.now += 1;
+            let (_, receipt) = admitted(&budget.charge(spec, 1)).unwrap();
+            budget.refund(spec, 1, receipt);
+        }
+        let key = budget.key.clone();
+        let entries: usize = redis::cmd("LLEN").arg(&key).query(budget.connection).unwrap();
+        assert!(entries <= 4, "{entries}");
+    });
+}

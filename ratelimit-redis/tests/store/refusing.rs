@@ -1,0 +1,98 @@
+//! Servers that answer with errors, or have forgotten.
+
+use super::*;
+
+#[test]
+fn scripts_that_were_flushed_are_loaded_again_and_no_call_fails() {
+    with_servers(&[], |server| {
+        let store = patient(&server.url());
+        let mut admin = server.connect();
+        for _ in 0..5 {
+            redis::cmd("SCRIPT").arg("FLUSH").exec(&mut admin).unwrap();
+            let calls: Vec<_> = (0..50).map(|_| store.charge(&call(hour(1000)))).collect();
+            redis::cmd("SCRIPT").arg("FLUSH").exec(&mut admin).unwrap();
+            for answer in block_on(futures::future::join_all(calls)) {
+                assert!(matches!(answer, Ok(StoreVerdict::Admitted { .. })), "{answer:?}");
+            }
+        }
+        assert_eq!(used(&store, hour(1000)), 250);
+    });
+}
+
+#[test]
+fn a_server_that_has_forgotten_all_admits_one_budget_more_and_no_more() {
+    with_servers(&[], |server| {
+        let store = patient(&server.url());
+        let admit_all = || {
+            let admits = |answer: Result<_, _>| matches!(answer, Ok(StoreVerdict::Admitted { .. }));
+            (0..50).filter(|_| admits(charge(&store, hour(20)))).count()
+        };
+        assert_eq!(admit_all(), 20);
+        redis::cmd("FLUSHALL").exec(&mut server.connect()).unwrap();
+        assert_eq!(admit_all(), 20);
+        assert_eq!(admit_all(), 0);
+    });
+}
+
+#[test]
+fn a_key_of_another_type_fails_its_own_calls_and_no_others() {
+    with_servers(&[], |server| {
+        let store = patient(&server.url());
+        let mut admin = server.connect();
+        for algorithm in ratelimit_runtime::Algorithm::ALL {
+            let spec = hour(10).with_algorithm(algorithm);
+            for (command, value) in [("SADD", &["member"][..]), ("HSET", &["field", "1"]), ("SET", &["text"])]
+            {
+                redis::cmd("DEL").arg("ratelimit:v1:limit:key").exec(&mut admin).unwrap();
+                redis::cmd(command).arg("ratelimit:v1:limit:key").arg(value).exec(&mut admin).unwrap();
+                let failure = charge(&store, spec).unwrap_err();
+                assert_eq!(failure.on_failure(), OnFailure::Closed, "{algorithm} {command}: {failure}");
+            }
+            block_on(store.charge(&StoreCall::new("limit", spec, b"another"))).unwrap();
+        }
+        assert_eq!(store.state(), LinkState::Up);
+    });
+}
+
+/// While the server is made to refuse, the link is down; then it comes up.
+fn refuses_between(server: &Server, store: &RedisStore, begin: &[&str], end: &[&str]) {
+    let mut admin = server.connect();
+    redis::cmd(begin[0]).arg(&begin[1..]).exec(&mut admin).unwrap();
+    let failure = charge(store, hour(1_000_000)).unwrap_err();
+    assert_eq!(failure.on_failure(), OnFailure::Closed, "{begin:?}: {failure}");
+    assert!(eventually(Duration::from_secs(1), || store.state() != LinkState::Up), "{begin:?}");
+    redis::cmd(end[0]).arg(&end[1..]).exec(&mut admin).unwrap();
+    assert!(comes_up(store), "{end:?}");
+    charge(store, hour(1_000_000)).unwrap();
+}
+
+#[test]
+fn a_server_that_takes_no_writes_is_left_until_it_takes_some() {
+    with_servers(&[], |server| {
+        let store = up(&server.url());
+        let [begin, end] = [["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"]];
+        refuses_between(&server, &store, &begin, &end);
+        let [begin, end] = [["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"]];
+        refuses_between(&server, &store, &begin, &end);
+    });
+}
+
+#[test]
+fn a_server_that_lets_nobody_in_is_tried_until_it_does() {
+    with_servers(&[], |server| {
+        let store = up(&server.url());
+        let mut admin = server.connect();
+        for [begin, end] in [
+            [["CONFIG", "SET", "requirepass", "secret"], ["CONFIG", "SET", "requirepass", ""]],
+            [["CONFIG", "SET", "maxclients", "1"], ["CONFIG", "SET", "maxclients", "100"]],
+        ] {
+            redis::cmd(begin[0]).arg(&begin[1..]).exec(&mut admin).unwrap();
+            redis::cmd("CLIENT").arg(&["KILL", "TYPE", "normal", "SKIPME", "yes"]).exec(&mut admin).unwrap();
+            assert!(eventually(Duration::from_secs(1), || charge(&store, hour(10)).is_err()));
+            std::thread::sleep(Duration::from_millis(300));
+            assert_ne!(store.state(), LinkState::Up, "{begin:?}");
+            redis::cmd(end[0]).arg(&end[1..]).exec(&mut admin).unwrap();
+            assert!(comes_up(&store), "{end:?}");
+        }
+    });
+}

