@@ -15,6 +15,7 @@ use std::{
 use crate::{
     __private::{Ask, check, claim},
     Clock, KeyedLimiter, LimitSpec, Limiter, RateLimited,
+    spec_cell::SpecCell,
 };
 use loom::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
@@ -215,6 +216,22 @@ fn a_changed_limit_keeps_what_was_used() {
         limiter.set_spec(spec(2)).unwrap();
         let this = (0..3).filter(|_| limiter.try_acquire().is_ok()).count();
         assert_eq!(u32::try_from(this).unwrap() + other.join().unwrap(), 2);
+    });
+}
+
+#[test]
+fn a_limit_that_is_read_while_it_changes_is_one_or_the_other() {
+    model(|| {
+        let [before, after] =
+            ["1/1s buckets=2", "7/1m algorithm=gcra burst=3"].map(|spec| spec.parse().unwrap());
+        let cell = Arc::new(SpecCell::new(spec(9)));
+        cell.set(before);
+        let beside = cell.clone();
+        let other = thread::spawn(move || beside.set(after));
+        let read = cell.get();
+        assert!(read == before || read == after, "{read}");
+        other.join().unwrap();
+        assert_eq!(cell.get(), after);
     });
 }
 
