@@ -10,12 +10,11 @@ use std::sync::Arc;
 
 use ratelimit_spec::LimitSpec;
 
-pub(crate) use self::meter::Metering;
-use self::only::Only;
+pub(crate) use self::{meter::Metering, only::Only};
 
 use crate::{
     algorithm::{Grain, State},
-    budget::{Budget, Charge, Place, Refunded, Refusal, Take},
+    budget::{Budget, Charge, Place, Refunded, Refusal},
     demand::Demand,
     key::Key,
     rules::Rules,
@@ -44,29 +43,6 @@ impl Budgets {
         match self {
             Budgets::Only(_) => Grain::FINE,
             Budgets::Keyed(_) => Grain::DECLARED,
-        }
-    }
-
-    /// Charges one permit of the whole budget if that is plain, without a lock, and counts the call as admitted.
-    #[inline(always)]
-    pub(crate) fn take(&self, key: &Key, now: u64) -> Take<()> {
-        match self {
-            Budgets::Only(only) => only.take(now),
-            Budgets::Keyed(table) => table.take(key, now),
-        }
-    }
-
-    /// A meter may decide: see [`take_by_meter`](Self::take_by_meter).
-    #[inline]
-    pub(crate) fn is_metered(&self) -> bool {
-        matches!(self, Budgets::Only(only) if only.is_metered())
-    }
-
-    /// Charges one permit of the whole budget, if that is plain at any time from `now` until `lag` later.
-    pub(crate) fn take_by_meter(&self, now: u64, lag: u64) -> Metering {
-        match self {
-            Budgets::Only(only) => only.take_by_meter(now, lag),
-            Budgets::Keyed(_) => Metering::Ask,
         }
     }
 

@@ -17,7 +17,8 @@ use crate::{
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     limit: &'a Arc<Limit>,
-    key: Key,
+    /// `None`: the limit has no keys.
+    key: Option<Key>,
     /// `None`: the limit does not look at the call.
     demand: Option<Demand>,
 }
@@ -27,6 +28,17 @@ pub(crate) enum Plainly {
     Admitted,
     Denied { wait: u64 },
     Undecided,
+}
+
+impl Plainly {
+    #[inline]
+    pub(crate) fn of(take: Take<()>, now: u64) -> Self {
+        match take {
+            Take::Taken(()) => Self::Admitted,
+            Take::Denied { ready_at } => Self::Denied { wait: ready_at.saturating_sub(now) },
+            Take::Ask => Self::Undecided,
+        }
+    }
 }
 
 /// A request while it is decided.
@@ -62,30 +74,20 @@ impl Role {
 
 impl<'a> Request<'a> {
     #[inline]
-    pub(crate) fn new(limit: &'a Arc<Limit>, key: Key, demand: Demand) -> Self {
-        Self { limit, key, demand: Some(demand) }
+    pub(crate) fn new(limit: &'a Arc<Limit>, key: Option<Key>, demand: Option<Demand>) -> Self {
+        Self { limit, key, demand }
     }
 
-    #[inline]
-    pub(crate) fn unlimited(limit: &'a Arc<Limit>) -> Self {
-        Self { limit, key: Key::NONE, demand: None }
-    }
-
-    /// Decides about the call without a lock, if that is plain. Inlined into every limited function: it is short.
+    /// Decides about the call without a lock, if that is plain. Inlined into every limited function: it is short, since
+    /// there it is known what is asked, and whether there are keys.
     #[inline(always)]
     pub(crate) fn decide_plainly(&self) -> Plainly {
-        let limit = self.limit;
-        if !limit.is_enforced() || !self.demand.is_some_and(Demand::is_for_one_permit) {
+        if !self.demand.is_some_and(Demand::is_for_one_permit) {
             return Plainly::Undecided;
         }
-        if limit.budgets.is_metered() {
-            return limit.decide_by_meter();
-        }
-        let now = limit.now();
-        match limit.budgets.take(&self.key, now) {
-            Take::Taken(()) => Plainly::Admitted,
-            Take::Denied { ready_at } => Plainly::Denied { wait: ready_at - now },
-            Take::Ask => Plainly::Undecided,
+        match self.key {
+            Some(key) => self.limit.decide_by_key(&key),
+            None => self.limit.decide_without_key(),
         }
     }
 }
@@ -106,6 +108,7 @@ impl<'a> Claim<'a> {
 
     pub(crate) fn of(request: Request<'a>) -> Self {
         let Request { limit, key, demand } = request;
+        let key = key.unwrap_or(Key::NONE);
         match demand {
             Some(demand) => Self::new(limit, key, demand),
             None => Self { role: Role::Free, ..Self::new(limit, key, Demand::new(0)) },

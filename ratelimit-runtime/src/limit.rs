@@ -10,7 +10,7 @@ use ratelimit_spec::{LimitSpec, Mode, SpecError};
 use crate::{
     algorithm::Grain,
     budget::{Charge, Refunded},
-    budgets::{Budgets, Metering},
+    budgets::{Budgets, Metering, Only},
     claim::Plainly,
     clock::{TimeSource, coarse_now},
     demand::Demand,
@@ -177,18 +177,45 @@ impl Limit {
         self.give_back(charge, Budgets::undo);
     }
 
+    /// Decides about one permit of a limit without keys, if that is plain.
+    #[inline(always)]
+    pub(crate) fn decide_without_key(&self) -> Plainly {
+        match &self.budgets {
+            Budgets::Only(only) if self.is_enforced() => {
+                if only.is_metered() {
+                    return self.decide_by_meter(only);
+                }
+                let now = self.now();
+                Plainly::of(only.take(now), now)
+            }
+            _ => Plainly::Undecided,
+        }
+    }
+
+    /// Decides about one permit of a key, if that is plain.
+    pub(crate) fn decide_by_key(&self, key: &Key) -> Plainly {
+        match &self.budgets {
+            Budgets::Keyed(table) if self.is_enforced() => {
+                let now = self.now();
+                Plainly::of(table.take(key, now), now)
+            }
+            _ => Plainly::Undecided,
+        }
+    }
+
     /// Decides about one permit of a budget that refills steadily, if that is plain: by a rough time, if that will do.
-    pub(crate) fn decide_by_meter(&self) -> Plainly {
+    fn decide_by_meter(&self, only: &Only) -> Plainly {
         let lag = self.clock.lag();
-        let roughly = if lag > 0 { self.decide_by_meter_at(coarse_now(), lag) } else { Plainly::Undecided };
+        let roughly =
+            if lag > 0 { self.decide_by_meter_at(only, coarse_now(), lag) } else { Plainly::Undecided };
         match roughly {
-            Plainly::Undecided => self.decide_by_meter_at(self.precise_now(), 0),
+            Plainly::Undecided => self.decide_by_meter_at(only, self.precise_now(), 0),
             decided => decided,
         }
     }
 
-    fn decide_by_meter_at(&self, now: u64, lag: u64) -> Plainly {
-        match self.budgets.take_by_meter(now, lag) {
+    fn decide_by_meter_at(&self, only: &Only, now: u64, lag: u64) -> Plainly {
+        match only.take_by_meter(now, lag) {
             Metering::Charged { .. } => {
                 self.counters.allowed();
                 Plainly::Admitted

@@ -121,8 +121,8 @@ impl Unkeyed for Limiter {
     #[inline]
     fn claim(&'static self, ask: Ask<NoKey>) -> Request<'static> {
         match ask.demand {
-            Some((NoKey, demand)) => Request::new(self.limit(), Key::NONE, demand),
-            None => Request::unlimited(self.limit()),
+            Some((NoKey, demand)) => Request::new(self.limit(), None, Some(demand)),
+            None => Request::new(self.limit(), None, None),
         }
     }
 }
@@ -131,8 +131,8 @@ impl Keyed for KeyedLimiter {
     #[inline]
     fn claim(&'static self, ask: Ask<Key>) -> Request<'static> {
         match ask.demand {
-            Some((key, demand)) => Request::new(self.limit(), key, demand),
-            None => Request::unlimited(self.limit()),
+            Some((key, demand)) => Request::new(self.limit(), Some(key), Some(demand)),
+            None => Request::new(self.limit(), None, None),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Only {
     }
 
     #[inline(always)]
-    pub(super) fn take(&self, now: u64) -> Take<()> {
+    pub(crate) fn take(&self, now: u64) -> Take<()> {
         match self.allotment.take(now) {
             Take::Taken(_) => Take::Taken(()),
             Take::Denied { ready_at } => Take::Denied { ready_at },
@@ -58,11 +58,11 @@ impl Only {
     }
 
     #[inline]
-    pub(super) fn is_metered(&self) -> bool {
+    pub(crate) fn is_metered(&self) -> bool {
         self.meter.is_open()
     }
 
-    pub(super) fn take_by_meter(&self, now: u64, lag: u64) -> Metering {
+    pub(crate) fn take_by_meter(&self, now: u64, lag: u64) -> Metering {
         self.meter.take(now, lag)
     }
 

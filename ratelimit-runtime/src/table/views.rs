@@ -1,13 +1,14 @@
 //! How a call gets at the fronts of a table without a lock: each thread keeps the latest that it has seen.
 //!
 //! What a thread keeps may be out of date. It does no harm: a front that was replaced answers nothing but "ask", and who has
-//! to ask looks for a later one on that occasion. Until then the thread holds its memory, for a few tables at most.
+//! to ask looks for a later one on that occasion. Until then the thread holds its memory: of a table that is gone, until
+//! another takes its place.
 
 use std::{
     array,
     cell::RefCell,
     sync::{
-        Arc,
+        Arc, Mutex as StandardMutex,
         atomic::{AtomicU64 as StandardU64, Ordering},
     },
 };
@@ -18,23 +19,31 @@ use crate::{
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
-        lock,
+        lock, unpoisoned,
     },
 };
 
 /// The fronts of all shards; `None`: nothing is packed there.
 type Fronts = [Option<Arc<Front>>; SHARDS];
 
-/// Tables whose fronts a thread keeps.
-const KEPT: usize = 8;
-
 pub(super) struct Views {
     /// No two tables ever have the same.
     table: u64,
+    /// Where threads keep what they have seen of it; no two tables have the same at a time.
+    place: usize,
     /// Grows with every replacement. Relaxed when read: who misses one comes again.
     generation: AtomicU64,
     current: Mutex<Arc<Fronts>>,
 }
+
+/// The places of tables, from 0 on.
+struct Places {
+    begun: usize,
+    /// Those that are vacant again.
+    vacant: Vec<usize>,
+}
+
+static PLACES: StandardMutex<Places> = StandardMutex::new(Places { begun: 0, vacant: Vec::new() });
 
 /// What a thread has seen of one table.
 struct Seen {
@@ -45,12 +54,12 @@ struct Seen {
 
 #[cfg(not(all(test, ratelimit_loom)))]
 thread_local! {
-    static SEEN: RefCell<[Option<Seen>; KEPT]> = const { RefCell::new([const { None }; KEPT]) };
+    static SEEN: RefCell<Vec<Option<Seen>>> = const { RefCell::new(Vec::new()) };
 }
 
 #[cfg(all(test, ratelimit_loom))]
 loom::thread_local! {
-    static SEEN: RefCell<[Option<Seen>; KEPT]> = RefCell::new([const { None }; KEPT]);
+    static SEEN: RefCell<Vec<Option<Seen>>> = RefCell::new(Vec::new());
 }
 
 impl Views {
@@ -58,6 +67,7 @@ impl Views {
         static NEXT: StandardU64 = StandardU64::new(0);
         Self {
             table: NEXT.fetch_add(1, Ordering::Relaxed),
+            place: Places::take(),
             generation: AtomicU64::new(0),
             current: Mutex::new(Arc::new(array::from_fn(|_| None))),
         }
@@ -70,7 +80,7 @@ impl Views {
         // Written there at once: an answer in an `Option` would be copied out of it.
         _ = SEEN.try_with(|seen| {
             if let Ok(seen) = seen.try_borrow()
-                && let Some(seen) = &seen[self.place()]
+                && let Some(Some(seen)) = seen.get(self.place)
                 && seen.table == self.table
                 && let Some(front) = &seen.fronts[shard]
             {
@@ -83,9 +93,12 @@ impl Views {
     /// Has this thread see what is there now.
     #[cold]
     pub(super) fn refresh(&self) {
-        let refresh = |seen: &RefCell<[Option<Seen>; KEPT]>| {
+        let refresh = |seen: &RefCell<Vec<Option<Seen>>>| {
             let Ok(mut seen) = seen.try_borrow_mut() else { return };
-            let seen = &mut seen[self.place()];
+            if seen.len() <= self.place {
+                seen.resize_with(self.place + 1, || None);
+            }
+            let seen = &mut seen[self.place];
             let generation = self.generation.load(Relaxed);
             if seen.as_ref().is_none_or(|seen| seen.table != self.table || seen.generation != generation) {
                 let current = lock(&self.current);
@@ -109,24 +122,29 @@ impl Views {
 
     /// Has this thread keep nothing of this table.
     fn forget(&self) {
-        let forget = |seen: &RefCell<[Option<Seen>; KEPT]>| {
+        let forget = |seen: &RefCell<Vec<Option<Seen>>>| {
             let Ok(mut seen) = seen.try_borrow_mut() else { return };
-            let seen = &mut seen[self.place()];
-            if seen.as_ref().is_some_and(|seen| seen.table == self.table) {
+            if let Some(seen) = seen.get_mut(self.place) {
                 *seen = None;
             }
         };
         _ = SEEN.try_with(forget);
     }
+}
 
-    #[inline]
-    fn place(&self) -> usize {
-        usize::from(self.table.to_le_bytes()[0]) % KEPT
+impl Places {
+    fn take() -> usize {
+        let mut places = unpoisoned(PLACES.lock());
+        places.vacant.pop().unwrap_or_else(|| {
+            places.begun += 1;
+            places.begun - 1
+        })
     }
 }
 
 impl Drop for Views {
     fn drop(&mut self) {
         self.forget();
+        unpoisoned(PLACES.lock()).vacant.push(self.place);
     }
 }
