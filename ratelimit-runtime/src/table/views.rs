@@ -148,3 +148,36 @@ impl Drop for Views {
         unpoisoned(PLACES.lock()).vacant.push(self.place);
     }
 }
+
+#[cfg(all(test, not(ratelimit_loom)))]
+mod tests {
+    use crate::{algorithm::Grain, budget::Take, demand::Demand, key::Key, rules::Rules, table::Table};
+
+    fn tables(count: usize) -> Vec<Table> {
+        let rules = || Rules::new("9/1s".parse().unwrap(), Grain::DECLARED, 0);
+        (0..count).map(|_| Table::new(rules(), 100)).collect()
+    }
+
+    #[test]
+    fn a_thread_sees_the_fronts_of_many_tables_at_once() {
+        let (tables, key) = (tables(50), Key::of("key"));
+        for table in &tables {
+            table.charge(&key, 0, &Demand::new(1)).unwrap();
+            assert_eq!(table.take(&key, 0), Take::Ask, "not seen yet");
+        }
+        for table in &tables {
+            assert_eq!(table.take(&key, 0), Take::Taken(()));
+        }
+    }
+
+    #[test]
+    fn what_was_seen_of_a_table_is_not_taken_for_another_in_its_place() {
+        let key = Key::of("key");
+        for _ in 0..3 {
+            for table in tables(2) {
+                assert_eq!(table.take(&key, 0), Take::Ask);
+                table.charge(&key, 0, &Demand::new(9)).unwrap();
+            }
+        }
+    }
+}
