@@ -235,6 +235,7 @@ impl Plan {
     pub(crate) fn allowance(&self, state: &mut State, now: u64, capacity: u32) -> Option<Allowance> {
         match (self, state) {
             (Self::SlidingWindow(plan), State::SlidingWindow(ring)) => plan.allowance(ring, now, capacity),
+            (Self::FixedWindow(plan), State::FixedWindow(window)) => plan.allowance(window, now, capacity),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@
 mod tests;
 
 use super::{
-    Charged, Denial, END_OF_TIME,
+    Allowance, Charged, Denial, END_OF_TIME,
     carried::{Carried, Placed, Used},
 };
 
@@ -59,6 +59,17 @@ impl FixedWindow {
             return Ok(Charged::new(0, state.latest));
         }
         Err(Denial::Exceeded { ready_at: self.end(state) })
+    }
+
+    /// Until the window ends, it makes no difference when in it a charge is made. The first one begins it.
+    pub(super) fn allowance(&self, state: &mut Window, now: u64, capacity: u32) -> Option<Allowance> {
+        self.advance(state, now);
+        if state.used == 0 || capacity == 0 {
+            return None;
+        }
+        let (permits, until) = (capacity.saturating_sub(state.used), self.end(state));
+        let ready_at = if permits == 0 { until } else { 0 };
+        Some(Allowance { permits, from: state.latest, until, ready_at })
     }
 
     pub(super) fn ready_at(&self, state: &Window, now: u64, cost: u32, capacity: u32) -> Option<u64> {

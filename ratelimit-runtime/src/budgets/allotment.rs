@@ -2,8 +2,9 @@
 //!
 //! Under its lock, a budget works out how many calls of cost 1 it would admit in a row until some instant, such that it
 //! makes no difference when before that instant they come; of a sliding window, what is left until its current bucket
-//! ends. It sets those permits out here. A call takes one with a single decrement, and what was taken is charged to the
-//! budget the next time somebody is at its lock. Everything else a budget does begins with taking the rest in again.
+//! ends, of a fixed one until it ends itself. It sets those permits out here. A call takes one with a single decrement, and
+//! what was taken is charged to the budget the next time somebody is at its lock. Everything else a budget does begins with
+//! taking the rest in again.
 //!
 //! ```text
 //! word    life of the budget, the lowest bits : 16 | permits left, and 2^40 : 48
