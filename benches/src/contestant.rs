@@ -10,12 +10,14 @@ pub(crate) struct Contestant {
     drive: Box<dyn Fn(Stretch) -> usize + Sync>,
     /// Calls of each thread before the first that counts.
     pub(crate) warm_up: usize,
+    /// The fewest calls of each thread, in a round, before those that count: enough to bring its keys back into the caches.
+    pub(crate) beforehand: usize,
 }
 
 impl Contestant {
     pub(crate) fn unkeyed(name: &'static str, call: impl Fn() -> bool + Sync + 'static) -> Self {
         let drive = move |stretch: Stretch| (0..stretch.calls).filter(|_| black_box(call())).count();
-        Self { name, drive: Box::new(drive), warm_up: 1_000 }
+        Self { name, drive: Box::new(drive), warm_up: 1_000, beforehand: 0 }
     }
 
     pub(crate) fn by_number(
@@ -24,7 +26,7 @@ impl Contestant {
         call: impl Fn(u64) -> bool + Sync + 'static,
     ) -> Self {
         let drive = move |stretch| keys.count(stretch, |key| black_box(call(black_box(key))));
-        Self { name, drive: Box::new(drive), warm_up: keys.different() }
+        Self { name, drive: Box::new(drive), warm_up: keys.different(), beforehand: beforehand(keys) }
     }
 
     /// The calls share a buffer, for limiters that want a `String`.
@@ -37,7 +39,7 @@ impl Contestant {
             let mut buffer = String::new();
             keys.count(stretch, |key| black_box(call(&mut buffer, black_box(key))))
         };
-        Self { name, drive: Box::new(drive), warm_up: keys.different() }
+        Self { name, drive: Box::new(drive), warm_up: keys.different(), beforehand: beforehand(keys) }
     }
 
     /// Makes the calls of a stretch, and counts those admitted.
@@ -56,6 +58,12 @@ impl Contestant {
             let numbers = first..first + stretch.calls as u64;
             numbers.filter(|&number| black_box(call(black_box(scatter(number))))).count()
         };
-        Self { name, drive: Box::new(drive), warm_up }
+        Self { name, drive: Box::new(drive), warm_up, beforehand: 0 }
     }
+}
+
+/// Each key twice, unless there are so many that they do not stay in the caches anyway.
+fn beforehand<K: Copy>(keys: &Keys<K>) -> usize {
+    const MOST_CACHED: usize = 200_000;
+    if keys.different() <= MOST_CACHED { 2 * keys.different() } else { 0 }
 }

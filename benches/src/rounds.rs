@@ -72,7 +72,7 @@ struct Entrant<'a> {
 }
 
 impl<'a> Entrant<'a> {
-    /// One call in so many is made beforehand.
+    /// So many times fewer calls are made beforehand, at least.
     const BEFOREHAND: usize = 3;
     /// So many undisturbed rounds make a figure.
     const ENOUGH: usize = 7;
@@ -132,7 +132,7 @@ impl<'a> Entrant<'a> {
     }
 
     fn run(&mut self, threads: usize) -> Round {
-        let beforehand = self.calls / Self::BEFOREHAND;
+        let beforehand = (self.calls / Self::BEFOREHAND).max(self.contestant.beforehand);
         let from = self.made + beforehand;
         self.made = from + self.calls;
         let part = |thread, from, calls| self.contestant.call(Stretch { thread, from, calls });
