@@ -18,7 +18,7 @@ use crate::{
     demand::Demand,
     key::Key,
     rules::Rules,
-    table::Table,
+    table::{Held, Table},
 };
 
 #[expect(clippy::large_enum_variant, reason = "there is one to a limit, and it is not moved")]
@@ -191,6 +191,11 @@ impl Budgets {
             Budgets::Only(_) => {}
             Budgets::Keyed(table) => table.reset_key(key, now),
         }
+    }
+
+    /// Has every call of a key pass a lock, until this is dropped.
+    pub(crate) fn hold(&self) -> Option<Held<'_>> {
+        self.table().map(Table::hold)
     }
 
     /// Puts other rules in force, and keeps what is in use; says whether they allow for a clock that lags by `lag`. No two

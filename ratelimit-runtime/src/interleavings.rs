@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask interleavings` runs them.
 
+mod front;
 mod meter;
 
 use std::{

@@ -119,6 +119,8 @@ impl Limit {
 
     pub(crate) fn set_spec(&self, spec: LimitSpec) -> Result<(), SpecError> {
         spec.validate()?;
+        // From here on each charge notes its time, so none can be later than the change.
+        let held = self.budgets.hold();
         // While nothing is locked: a clock may be the user's code.
         let now = self.precise_now();
         let changing = lock(&self.changing);
@@ -129,6 +131,7 @@ impl Limit {
         self.coarse.store(coarse, Release);
         self.spec.set(spec);
         drop(changing);
+        drop(held);
         wait::limit_changed(self, now);
         Ok(())
     }

@@ -12,6 +12,8 @@ mod overflow;
 mod plain;
 mod room;
 mod shard;
+#[cfg(all(test, not(ratelimit_loom)))]
+mod tests;
 mod views;
 
 use std::{hash::BuildHasher, sync::Arc};
@@ -57,6 +59,17 @@ pub(crate) struct Table {
     agenda: Arc<Agenda>,
     /// Relaxed: a statistic.
     overflowed: AtomicU64,
+}
+
+/// See [`Table::hold`].
+pub(crate) struct Held<'a> {
+    table: &'a Table,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.table.shards.iter().for_each(|shard| lock(shard).hold(false));
+    }
 }
 
 /// Where the calls of a key are decided.
@@ -322,6 +335,15 @@ impl Table {
                 shard.renew_overflow(number);
             }
         }
+    }
+
+    /// Has every call pass the lock of its shard, until this is dropped.
+    ///
+    /// Those who take without it tell nobody the time by which they did. So whoever wants to know a time that is not before
+    /// any charge, holds the table before looking at the clock.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        self.shards.iter().for_each(|shard| lock(shard).hold(true));
+        Held { table: self }
     }
 
     /// Puts other rules in force. Each budget changes under its lock, so every call is decided by old or new rules.

@@ -312,23 +312,27 @@ impl Front {
         self.header.number.load(Relaxed)
     }
 
-    pub(super) fn until(&self) -> u64 {
-        self.header.until.load(Relaxed)
+    pub(super) fn is_open(&self) -> bool {
+        self.header.until.load(Relaxed) != 0
     }
 
     pub(super) fn from(&self) -> u64 {
         self.header.from.load(Relaxed)
     }
 
-    /// Makes the bucket that holds `now` the current one.
-    pub(super) fn open(&self, now: u64) {
+    /// Makes the bucket that holds `now` the current one, and gives its end. Until then calls need not ask, if it `opens`.
+    pub(super) fn turn_to(&self, now: u64, opens: bool) -> u64 {
         let number = self.window.bucket_at(now);
+        let end = self.window.start(number + 1);
         self.close();
         race_point();
         self.header.number.store(number, Release);
         self.header.from.store(now, Release);
         race_point();
-        self.header.until.store(self.window.start(number + 1), Release);
+        if opens {
+            self.header.until.store(end, Release);
+        }
+        end
     }
 
     pub(super) fn close(&self) {
@@ -337,7 +341,7 @@ impl Front {
 
     /// Charges are of another life from now on.
     pub(super) fn set_life(&self, life: u64) {
-        let until = self.until();
+        let until = self.header.until.load(Relaxed);
         self.close();
         self.header.life.store(life, Release);
         self.header.until.store(until, Release);

@@ -46,6 +46,10 @@ pub(super) struct Plain {
     views: Arc<Views>,
     front: Option<Arc<Front>>,
     tracked: usize,
+    /// Where the current bucket ends.
+    end: u64,
+    /// How many want nothing to be charged without the lock.
+    holds: u32,
     /// The place at which the next new key glances.
     hand: usize,
     /// A bucket before which none of the budgets is like a new one.
@@ -92,6 +96,8 @@ impl Plain {
             views,
             front: None,
             tracked: 0,
+            end: 0,
+            holds: 0,
             hand: 0,
             earliest: NEVER,
             life,
@@ -103,12 +109,19 @@ impl Plain {
     }
 
     /// Takes note of the time.
-    pub(super) fn tick(&self, now: u64) {
+    pub(super) fn tick(&mut self, now: u64) {
+        let Some(front) = &self.front else { return };
+        let (now, opens) = (now.min(END_OF_TIME), self.holds == 0);
+        if now >= self.end || opens && !front.is_open() {
+            self.end = front.turn_to(now, opens);
+        }
+    }
+
+    /// Begins or ends a time in which nothing is charged without the lock.
+    pub(super) fn hold(&mut self, begins: bool) {
+        self.holds = if begins { self.holds + 1 } else { self.holds.saturating_sub(1) };
         if let Some(front) = &self.front {
-            let now = now.min(END_OF_TIME);
-            if now >= front.until() {
-                front.open(now);
-            }
+            front.close();
         }
     }
 
@@ -235,9 +248,8 @@ impl Plain {
                 new.take_over(self.hasher.hash_one(key), &key, packed, seen.used());
             }
         }
-        new.open(now.min(END_OF_TIME));
         self.hand = 0;
-        self.set_front(Some(new));
+        self.set_front(Some(new), now);
     }
 
     /// The most permits that may have to be counted.
@@ -246,8 +258,10 @@ impl Plain {
         Demand::new(1).capacity(&rules.spec).max(in_use)
     }
 
-    fn set_front(&mut self, front: Option<Front>) {
+    fn set_front(&mut self, front: Option<Front>, now: u64) {
         self.front = front.map(Arc::new);
+        self.end = 0;
+        self.tick(now);
         self.views.replace(self.shard, self.front.clone());
     }
 
@@ -343,7 +357,7 @@ impl Plain {
                 let used = packed.lock().used();
                 self.admitted.fetch_add(u64::from(front.charged_in_current(packed, used)), Relaxed);
             }
-            self.set_front(None);
+            self.set_front(None, 0);
         }
         (self.hand, self.tracked) = (0, 0);
         self.earliest = NEVER;
@@ -386,8 +400,7 @@ impl Plain {
         let shape = Shape::new(2, window.buckets(), self.most(rules).max(most));
         let front =
             Front::new(rules.spec, window, shape, places_for(budgets), self.life, self.admitted.clone());
-        front.open(now.min(END_OF_TIME));
-        self.set_front(Some(front));
+        self.set_front(Some(front), now);
     }
 
     /// Forgets everything, and gives room back.

@@ -85,6 +85,11 @@ impl Shard {
         self.latest
     }
 
+    /// Begins or ends a time in which nothing is charged without this lock.
+    pub(super) fn hold(&mut self, begins: bool) {
+        self.plain.hold(begins);
+    }
+
     pub(super) fn clamp(&self, now: u64) -> u64 {
         now.max(self.latest)
     }
