@@ -40,11 +40,11 @@ use crate::{
 };
 
 #[cfg(not(all(test, ratelimit_loom)))]
-use foldhash::quality::RandomState as Hasher;
+use foldhash::fast::RandomState as Hasher;
 
 /// A model checker must see the same run twice.
 #[cfg(all(test, ratelimit_loom))]
-use foldhash::quality::FixedState as Hasher;
+use foldhash::fast::FixedState as Hasher;
 
 const SHARDS: usize = if cfg!(all(test, ratelimit_loom)) { 2 } else { 64 };
 
