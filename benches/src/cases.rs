@@ -153,6 +153,7 @@ pub(crate) fn of_time() -> Vec<Case> {
         no_key("no key, `token_bucket`", unkeyed::token_bucket),
         no_key("no key, `leaky_bucket`", unkeyed::leaky_bucket),
         no_key("no key, `gcra`", unkeyed::gcra).goal(1.10, 0.80),
+        no_key("no key, `gcra`, full at every call", unkeyed::gcra_when_full),
         stacked("no key, two limits", unkeyed::stacked),
         alone("no key, shadow, within the limit", unkeyed::shadow_within),
         alone("no key, shadow, over the limit", unkeyed::shadow_over),

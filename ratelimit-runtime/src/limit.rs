@@ -217,6 +217,7 @@ impl Limit {
         }
     }
 
+    #[inline(always)]
     fn decide_by_meter_at(&self, only: &Only, now: u64, lag: u64) -> Plainly {
         match only.take_by_meter(now, lag) {
             Metering::Charged { .. } => {

@@ -113,6 +113,7 @@ impl Meter {
     }
 
     /// Charges one permit, if that is plain at any time from `now` until `lag` later.
+    #[inline(always)]
     pub(super) fn take(&self, now: u64, lag: u64) -> Metering {
         let latest = self.charged.latest.load(Relaxed);
         let now = now.max(latest);

@@ -62,6 +62,7 @@ impl Only {
         self.meter.is_open()
     }
 
+    #[inline(always)]
     pub(crate) fn take_by_meter(&self, now: u64, lag: u64) -> Metering {
         self.meter.take(now, lag)
     }
