@@ -144,9 +144,14 @@ impl Key {
 impl Hash for Key {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Word by word: the derive would hash the array's length as well.
-        for word in self.0 {
-            state.write_u64(word);
+        // Word by word: the derive would hash the array's length as well. No long key has a short one's words, as the
+        // length is the last byte of either.
+        match self.short() {
+            Some([first, second]) => {
+                state.write_u64(first);
+                state.write_u64(second);
+            }
+            None => self.0.iter().for_each(|word| state.write_u64(*word)),
         }
     }
 }
