@@ -65,9 +65,9 @@ proptest! {
             match step {
                 Step::Ahead(parts, more) => {
                     let permit = nanos(spec.window()) / u64::from(spec.max());
-                    now += permit / 16 * u64::from(parts) + u64::from(more);
+                    let ahead = (permit / 16).saturating_mul(u64::from(parts)).saturating_add(u64::from(more));
                     // No clock tells a later time.
-                    now = now.min(END_OF_TIME);
+                    now = now.saturating_add(ahead).min(END_OF_TIME);
                 }
                 Step::Back(by) => now = now.saturating_sub(by),
                 Step::Charge(cost) => {
