@@ -208,6 +208,18 @@ impl Budget {
         }
     }
 
+    /// Takes one permit, if that is all there is to it.
+    pub(crate) fn take(&mut self, rules: &Rules, now: u64) -> Take<()> {
+        if self.queued {
+            return Take::Ask;
+        }
+        match rules.charge(&mut self.state, now, now, &Demand::new(1)) {
+            Ok(_) => Take::Taken(()),
+            Err(Denial::Exceeded { ready_at }) => Take::Denied { ready_at },
+            Err(Denial::CostExceedsCapacity) => Take::Ask,
+        }
+    }
+
     fn refusal(&self, rules: &Rules, now: u64, demand: &Demand, cause: Cause) -> Refusal {
         let remaining = rules.remaining(&self.state, now, demand);
         Refusal { cause, spec: demand.spec(&rules.spec), remaining }

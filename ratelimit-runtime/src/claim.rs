@@ -35,8 +35,8 @@ impl Plainly {
     pub(crate) fn of(take: Take<()>, now: u64) -> Self {
         match take {
             Take::Taken(()) => Self::Admitted,
-            Take::Denied { ready_at } => Self::Denied { wait: ready_at.saturating_sub(now) },
-            Take::Ask => Self::Undecided,
+            Take::Denied { ready_at } if ready_at > now => Self::Denied { wait: ready_at - now },
+            Take::Denied { .. } | Take::Ask => Self::Undecided,
         }
     }
 }

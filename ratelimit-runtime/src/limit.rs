@@ -9,7 +9,7 @@ use ratelimit_spec::{LimitSpec, Mode, SpecError};
 
 use crate::{
     algorithm::Grain,
-    budget::{Charge, Refunded},
+    budget::{Charge, Refunded, Take},
     budgets::{Budgets, Metering, Only},
     claim::Plainly,
     clock::{TimeSource, coarse_now},
@@ -189,10 +189,22 @@ impl Limit {
                     return self.decide_by_meter(only);
                 }
                 let now = self.now();
-                Plainly::of(only.take(now), now)
+                match only.take(now) {
+                    Take::Ask => self.decide_under_lock(only, now),
+                    taken => Plainly::of(taken, now),
+                }
             }
             _ => Plainly::Undecided,
         }
+    }
+
+    #[inline(never)]
+    fn decide_under_lock(&self, only: &Only, now: u64) -> Plainly {
+        let taken = only.act(now, |rules, budget| budget.take(rules, now));
+        if matches!(taken, Take::Taken(())) {
+            self.counters.allowed();
+        }
+        Plainly::of(taken, now)
     }
 
     /// Decides about one permit of a key, if that is plain.
@@ -200,7 +212,7 @@ impl Limit {
         match &self.budgets {
             Budgets::Keyed(table) if self.is_enforced() => {
                 let now = self.now();
-                Plainly::of(table.take(key, now), now)
+                Plainly::of(table.take(key, now, &self.counters), now)
             }
             _ => Plainly::Undecided,
         }

@@ -32,6 +32,7 @@ use crate::{
     demand::Demand,
     key::Key,
     rules::Rules,
+    stats::Counters,
     sync::{
         Mutex, MutexGuard,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -122,13 +123,46 @@ impl Table {
         self.overflowed.load(Relaxed)
     }
 
-    /// Takes one permit, if that is plain.
+    /// Takes one permit, if that is plain, and counts the call if it is admitted.
     #[inline]
-    pub(crate) fn take(&self, key: &Key, now: u64) -> Take<()> {
+    pub(crate) fn take(&self, key: &Key, now: u64, counters: &Counters) -> Take<()> {
         let hash = self.hash(key);
-        let taken = self.views.take(number_of(hash), |front| front.take_one(hash, key, now));
-        if matches!(taken, Take::Ask) {
-            self.views.refresh();
+        match self.take_without_lock(hash, key, now) {
+            Take::Ask => self.take_under_lock(hash, key, now, counters),
+            taken => taken,
+        }
+    }
+
+    #[inline]
+    fn take_without_lock(&self, hash: u64, key: &Key, now: u64) -> Take<()> {
+        self.views.take(number_of(hash), |front| front.take_one(hash, key, now))
+    }
+
+    #[inline(never)]
+    fn take_under_lock(&self, hash: u64, key: &Key, now: u64, counters: &Counters) -> Take<()> {
+        self.views.refresh();
+        let (mut shard, now, seat) = self.enter(hash, key, now);
+        let take = |rules: &Rules, budget: &mut Budget| budget.take(rules, now);
+        let taken = match seat {
+            Seat::Own(slot) => shard.act(slot, now, take),
+            Seat::Plain(place) => {
+                shard.act_on_plain(place, (hash, key), now, &self.room, take).unwrap_or(Take::Ask)
+            }
+            Seat::New(reservation) => {
+                let is_taken = |taken: &Take<()>| matches!(taken, Take::Taken(()));
+                shard.act_on_new(reservation, (hash, key), now, take, is_taken)
+            }
+            Seat::Overflow => {
+                let number = shard.overflow_number(hash);
+                let taken = shard.act_on_overflow(number, take);
+                if !matches!(taken, Take::Ask) {
+                    self.overflowed.fetch_add(1, Relaxed);
+                }
+                taken
+            }
+        };
+        if matches!(taken, Take::Taken(())) {
+            counters.allowed();
         }
         taken
     }

@@ -93,7 +93,7 @@ impl Only {
 
     /// Acts on the budget, with all that was set out taken in.
     #[cold]
-    pub(super) fn act<R>(&self, now: u64, act: impl FnOnce(&Rules, &mut Budget) -> R) -> R {
+    pub(crate) fn act<R>(&self, now: u64, act: impl FnOnce(&Rules, &mut Budget) -> R) -> R {
         self.enter(now, |inside| act(&inside.rules, &mut inside.budget))
     }
 

@@ -52,6 +52,7 @@ struct World {
     charges: Vec<(Charge, Charge)>,
     key: Key,
     others: u32,
+    calls: u32,
 }
 
 impl World {
@@ -66,6 +67,7 @@ impl World {
             charges: Vec::new(),
             key,
             others: 0,
+            calls: 0,
         }
     }
 
@@ -138,9 +140,23 @@ impl World {
         assert_eq!(used, self.rules.plan.used(self.budget.state(), self.latest.max(self.now)));
     }
 
+    fn take_one(&mut self) -> Take<()> {
+        let (hash, counters) = (self.table.hash(&self.key), Counters::default());
+        self.calls += 1;
+        match self.table.take_without_lock(hash, &self.key, self.now) {
+            Take::Ask if self.calls.is_multiple_of(2) => {
+                self.table.take_under_lock(hash, &self.key, self.now, &counters)
+            }
+            taken => {
+                self.table.views.refresh();
+                taken
+            }
+        }
+    }
+
     fn call(&mut self, demand: &Demand) {
-        // As `take` does it, then as `charge` does.
-        let taken = demand.is_for_one_permit().then(|| self.table.take(&self.key, self.now));
+        // As `take` does it, every other time with its second half, then as `charge` does.
+        let taken = demand.is_for_one_permit().then(|| self.take_one());
         let alone = self.budget.charge(&self.rules, self.latest, Place::Own(self.key), demand);
         match (taken, alone) {
             (Some(Take::Taken(())), alone) => assert!(alone.is_ok(), "taken without the lock"),
