@@ -18,13 +18,33 @@ use crate::{
     demand::Demand,
     key::Key,
     rules::Rules,
-    table::{Held, Table},
+    table::Table,
 };
 
 #[expect(clippy::large_enum_variant, reason = "there is one to a limit, and it is not moved")]
 pub(crate) enum Budgets {
     Only(Only),
     Keyed(Table),
+}
+
+/// See [`Budgets::hold`].
+pub(crate) struct Held<'a> {
+    budgets: &'a Budgets,
+}
+
+impl Held<'_> {
+    fn tell(&self, begins: bool) {
+        match self.budgets {
+            Budgets::Only(only) => only.hold(begins),
+            Budgets::Keyed(table) => table.hold(begins),
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.tell(false);
+    }
 }
 
 impl Budgets {
@@ -193,9 +213,14 @@ impl Budgets {
         }
     }
 
-    /// Has every call of a key pass a lock, until this is dropped.
-    pub(crate) fn hold(&self) -> Option<Held<'_>> {
-        self.table().map(Table::hold)
+    /// Has every call pass a lock, until this is dropped.
+    ///
+    /// Those who take without it tell nobody the time by which they did. So whoever wants to know a time that is not before
+    /// any charge, holds the budgets before looking at the clock.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        let held = Held { budgets: self };
+        held.tell(true);
+        held
     }
 
     /// Puts other rules in force, and keeps what is in use; says whether they allow for a clock that lags by `lag`. No two

@@ -221,6 +221,24 @@ fn a_changed_limit_keeps_what_was_used() {
 }
 
 #[test]
+fn a_call_beside_a_change_counts_a_window_from_when_it_was_made() {
+    model(|| {
+        let clock = Steps::new();
+        let limiter = Arc::new(Limiter::with_clock(spec(2), clock.clone()).unwrap());
+        limiter.try_acquire().unwrap();
+        let (beside, moved) = (limiter.clone(), clock.clone());
+        let other = thread::spawn(move || {
+            moved.set(120);
+            assert!(beside.try_acquire().is_ok());
+        });
+        limiter.set_spec(LimitSpec::new(2, Duration::from_millis(400)).with_buckets(1)).unwrap();
+        other.join().unwrap();
+        clock.set(500);
+        assert!(limiter.used() >= 1, "what was charged at 120 counts until 520");
+    });
+}
+
+#[test]
 fn a_limit_that_is_read_while_it_changes_is_one_or_the_other() {
     model(|| {
         let [before, after] =

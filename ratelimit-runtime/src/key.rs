@@ -144,14 +144,14 @@ impl Key {
 impl Hash for Key {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Word by word: the derive would hash the array's length as well. No long key has a short one's words, as the
-        // length is the last byte of either.
-        match self.short() {
-            Some([first, second]) => {
-                state.write_u64(first);
-                state.write_u64(second);
-            }
-            None => self.0.iter().for_each(|word| state.write_u64(*word)),
+        let [first, second, third] = self.0;
+        let two = |low: u64, high: u64| u128::from(low) | u128::from(high) << 64;
+        // Two words at once take a hasher one step, and the derive would hash the array's length as well.
+        if let Some([first, second]) = self.short() {
+            state.write_u128(two(first, second));
+        } else {
+            state.write_u128(two(first, second));
+            state.write_u64(third);
         }
     }
 }

@@ -62,17 +62,6 @@ pub(crate) struct Table {
     overflowed: AtomicU64,
 }
 
-/// See [`Table::hold`].
-pub(crate) struct Held<'a> {
-    table: &'a Table,
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        self.table.shards.iter().for_each(|shard| lock(shard).hold(false));
-    }
-}
-
 /// Where the calls of a key are decided.
 enum Seat<'a> {
     Own(Slot),
@@ -131,6 +120,16 @@ impl Table {
             Take::Ask => self.take_under_lock(hash, key, now, counters),
             taken => taken,
         }
+    }
+
+    /// The first half of [`take`](Self::take): nothing is asked under a lock.
+    #[cfg(test)]
+    pub(crate) fn take_if_plain(&self, key: &Key, now: u64) -> Take<()> {
+        let taken = self.take_without_lock(self.hash(key), key, now);
+        if matches!(taken, Take::Ask) {
+            self.views.refresh();
+        }
+        taken
     }
 
     #[inline]
@@ -371,13 +370,9 @@ impl Table {
         }
     }
 
-    /// Has every call pass the lock of its shard, until this is dropped.
-    ///
-    /// Those who take without it tell nobody the time by which they did. So whoever wants to know a time that is not before
-    /// any charge, holds the table before looking at the clock.
-    pub(crate) fn hold(&self) -> Held<'_> {
-        self.shards.iter().for_each(|shard| lock(shard).hold(true));
-        Held { table: self }
+    /// Has every call pass the lock of its shard, until as many holds have ended as have begun.
+    pub(crate) fn hold(&self, begins: bool) {
+        self.shards.iter().for_each(|shard| lock(shard).hold(begins));
     }
 
     /// Puts other rules in force. Each budget changes under its lock, so every call is decided by old or new rules.

@@ -24,7 +24,7 @@ use crate::{
     sync::{
         atomic::{
             AtomicU64,
-            Ordering::{Acquire, Relaxed, Release},
+            Ordering::{AcqRel, Acquire, Relaxed, Release},
         },
         race_point,
     },
@@ -83,8 +83,9 @@ impl Allotment {
         // gives back, if ever, is then one that was charged a moment earlier.
         let from = self.from.load(Relaxed);
         // That it lands in no opening before the one of `until` follows from the Acquire above. Acquire: pairs with the
-        // Release in `open`, and shows the life of that opening, or a later one.
-        let word = self.word.0.fetch_sub(1, Acquire);
+        // Release in `open`, and shows the life of that opening, or a later one. Release: pairs with the Acquire in `close`,
+        // so that who reads the clock after that reads no earlier time than this call has.
+        let word = self.word.0.fetch_sub(1, AcqRel);
         match left(word) {
             0 => Take::Ask,
             left => Take::Taken(Taken { left: left - 1, from, life: life_in(word, self.life.load(Relaxed)) }),
@@ -108,7 +109,8 @@ impl Allotment {
         // Relaxed: whoever finds the next opening's terms, or the lock free, sees this as well.
         self.ready_at.store(0, Relaxed);
         race_point();
-        left(self.word.0.swap(NOTHING, Relaxed))
+        // Acquire: pairs with the decrements in `take`.
+        left(self.word.0.swap(NOTHING, Acquire))
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Inside {
     opened_until: u64,
     /// Calls that took their permit from the allotment.
     admitted: u64,
+    /// While this is above 0, nothing is set out.
+    holds: u32,
 }
 
 impl Only {
@@ -44,6 +46,7 @@ impl Only {
             metered: None,
             opened_until: 0,
             admitted: 0,
+            holds: 0,
         };
         Self { allotment: Allotment::closed(), meter: Meter::closed(), inside: Mutex::new(inside) }
     }
@@ -109,6 +112,13 @@ impl Only {
         });
     }
 
+    /// Has every call pass the lock, until as many holds have ended as have begun.
+    pub(super) fn hold(&self, begins: bool) {
+        let inside = &mut *lock(&self.inside);
+        inside.take_in(self);
+        inside.holds = if begins { inside.holds + 1 } else { inside.holds.saturating_sub(1) };
+    }
+
     /// Calls admitted so far without passing the lock; nobody else counts them.
     pub(super) fn admitted(&self, now: u64) -> u64 {
         self.enter(now, |inside| inside.admitted)
@@ -137,6 +147,9 @@ impl Inside {
     }
 
     fn set_out(&mut self, only: &Only, now: u64) {
+        if self.holds > 0 {
+            return;
+        }
         // Nothing is allotted if a change of the limit made an end come sooner than one that callers may have read, or a
         // clock stepped back, until that one has passed.
         let opened_until = self.opened_until;

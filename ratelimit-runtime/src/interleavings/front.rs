@@ -31,7 +31,7 @@ fn table(max: u32, max_keys: usize) -> Arc<Table> {
 
 /// Lets this thread take without the lock.
 fn sees(table: &Table) {
-    assert_eq!(table.take(&Key::of(&1), u64::MAX), Take::Ask);
+    assert_eq!(table.take_if_plain(&Key::of(&1), u64::MAX), Take::Ask);
 }
 
 /// Runs `act` in another thread.
@@ -45,7 +45,7 @@ fn beside<R: 'static>(table: &Arc<Table>, act: impl FnOnce(&Table) -> R + 'stati
 
 /// One call, and whether it was admitted without the lock.
 fn call(table: &Table, key: u32, now: u64) -> (bool, bool) {
-    match table.take(&Key::of(&key), now) {
+    match table.take_if_plain(&Key::of(&key), now) {
         Take::Taken(()) => (true, true),
         Take::Denied { ready_at } => {
             assert!(ready_at > now);
@@ -110,7 +110,7 @@ fn what_has_aged_is_released_once() {
 fn a_denial_tells_the_same_time_while_the_budget_moves_on() {
     model(|| {
         let table = table(1, 9);
-        let denied = |table: &Table, now| match table.take(&Key::of(&1), now) {
+        let denied = |table: &Table, now| match table.take_if_plain(&Key::of(&1), now) {
             Take::Taken(()) => panic!("it is full"),
             Take::Denied { ready_at } => assert_eq!(ready_at, 2 * SECOND),
             Take::Ask => assert!(charge(table, 1, now).is_none()),

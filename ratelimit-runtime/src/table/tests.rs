@@ -106,12 +106,12 @@ impl World {
                 };
                 // Taking without the lock, it may not have told anybody the latest time.
                 self.table.tracked_keys(self.latest);
-                let held = self.table.hold();
+                self.table.hold(true);
                 let changed = Arc::new(self.rules.changed(spec, Grain::DECLARED, self.now));
                 self.table.set_rules(&changed, self.now);
                 self.budget.convert(&changed, &self.rules, self.latest);
                 self.rules = changed;
-                drop(held);
+                self.table.hold(false);
             }
             Step::Line => {
                 self.latest = self.latest.max(self.now);
@@ -143,14 +143,11 @@ impl World {
     fn take_one(&mut self) -> Take<()> {
         let (hash, counters) = (self.table.hash(&self.key), Counters::default());
         self.calls += 1;
-        match self.table.take_without_lock(hash, &self.key, self.now) {
+        match self.table.take_if_plain(&self.key, self.now) {
             Take::Ask if self.calls.is_multiple_of(2) => {
                 self.table.take_under_lock(hash, &self.key, self.now, &counters)
             }
-            taken => {
-                self.table.views.refresh();
-                taken
-            }
+            taken => taken,
         }
     }
 
