@@ -46,28 +46,29 @@ use crate::{
 /// How often a call looks whether a budget has been unlocked before it asks.
 const SPINS: u32 = if cfg!(all(test, ratelimit_loom)) { 0 } else { 20 };
 
+/// Laid out as it is written: what the usual call reads is on the first cache line, of which there is one in each shard.
+#[repr(C, align(64))]
 pub(super) struct Front {
     header: Header,
-    spec: LimitSpec,
-    window: SlidingWindow,
+    index: Index,
     /// The whole of a budget.
     capacity: u32,
-    index: Index,
     places: Places,
+    /// An instant in the current bucket.
+    from: AtomicU64,
+    /// The life in which charges are made.
+    life: AtomicU64,
+    spec: LimitSpec,
+    window: SlidingWindow,
     /// Calls that were admitted here, less the permits charged in the current bucket of each budget.
     admitted: Arc<AtomicU64>,
 }
 
 /// The current bucket.
-#[repr(align(64))]
 struct Header {
     /// Its end; 0: every call asks.
     until: AtomicU64,
     number: AtomicU64,
-    /// An instant in it.
-    from: AtomicU64,
-    /// The life in which charges are made.
-    life: AtomicU64,
 }
 
 /// What the header says while it is open.
@@ -78,9 +79,8 @@ struct Now {
 }
 
 impl Header {
-    fn closed(life: u64) -> Self {
-        let zero = || AtomicU64::new(0);
-        Self { until: zero(), number: zero(), from: zero(), life: AtomicU64::new(life) }
+    fn closed() -> Self {
+        Self { until: AtomicU64::new(0), number: AtomicU64::new(0) }
     }
 
     /// The current bucket, if `now` is not after it.
@@ -111,12 +111,14 @@ impl Front {
     ) -> Self {
         let index = Index::new(places);
         Self {
-            header: Header::closed(life),
-            spec,
-            window: window.clone(),
+            header: Header::closed(),
             capacity: Demand::new(1).capacity(&spec),
             places: Places::new(shape, index.places()),
             index,
+            from: AtomicU64::new(0),
+            life: AtomicU64::new(life),
+            spec,
+            window: window.clone(),
             admitted,
         }
     }
@@ -127,7 +129,7 @@ impl Front {
         let (cost, capacity) =
             if is_for_one { (1, self.capacity) } else { (demand.cost, demand.capacity(&self.spec)) };
         let receipt = |current| {
-            let (from, life) = (self.header.from.load(Acquire), self.header.life.load(Acquire));
+            let (from, life) = (self.from.load(Acquire), self.life.load(Acquire));
             self.header.is_still(current).then_some((from, life))
         };
         let taken = |(from, life), left| Taken { left, from, life };
@@ -340,7 +342,7 @@ impl Front {
     }
 
     pub(super) fn from(&self) -> u64 {
-        self.header.from.load(Relaxed)
+        self.from.load(Relaxed)
     }
 
     /// Makes the bucket that holds `now` the current one, and gives its end. Until then calls need not ask, if it `opens`.
@@ -350,7 +352,7 @@ impl Front {
         self.close();
         race_point();
         self.header.number.store(number, Release);
-        self.header.from.store(now, Release);
+        self.from.store(now, Release);
         race_point();
         if opens {
             self.header.until.store(end, Release);
@@ -366,7 +368,7 @@ impl Front {
     pub(super) fn set_life(&self, life: u64) {
         let until = self.header.until.load(Relaxed);
         self.close();
-        self.header.life.store(life, Release);
+        self.life.store(life, Release);
         self.header.until.store(until, Release);
     }
 

@@ -25,10 +25,11 @@ const STAMP: u64 = LOCK - 1;
 /// The bucket of a place that no key has.
 const VACANT: u64 = u64::MAX;
 
-/// Places for packed budgets.
+/// Places for packed budgets. What every call reads comes first.
+#[repr(C)]
 pub(super) struct Places {
-    pub(super) shape: Shape,
     heads: Box<[Head]>,
+    pub(super) shape: Shape,
     tails: Box<[AtomicU64]>,
 }
 

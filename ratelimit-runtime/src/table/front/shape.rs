@@ -10,7 +10,9 @@ use crate::key::Key;
 /// Bits at the end of the counters that tell when a full budget admits again.
 const READY: usize = 16;
 
+/// What every call reads comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub(in crate::table) struct Shape {
     /// Words in which a key is kept: 2 for short ones.
     key_words: usize,
