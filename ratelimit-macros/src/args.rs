@@ -78,7 +78,7 @@ pub(crate) const ARGUMENTS: [(&str, &str); 22] = [
     ("permit", "permit = permit"),
     ("mode", "mode = \"shadow\""),
     ("name", "name = \"login\""),
-    ("store", "store = \"local\""),
+    ("store", "store = \"redis\""),
     ("limiter", "limiter = LOGIN"),
     ("crate", "crate = ::ratelimit_runtime"),
     ("keyed", "keyed"),

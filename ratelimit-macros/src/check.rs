@@ -28,6 +28,18 @@ pub(crate) struct Stack {
     pub(crate) permit: Option<Ident>,
 }
 
+impl Stack {
+    /// A store is waited for, and not only for its turn.
+    pub(crate) fn asks_store(&self) -> bool {
+        self.limits.iter().any(|limit| limit.source.is_in_store())
+    }
+
+    /// A store may be: only its `limiter!` knows.
+    pub(crate) fn may_ask_store(&self) -> bool {
+        self.asks_store() || self.limits.iter().any(|limit| matches!(limit.source, Source::Shared(_)))
+    }
+}
+
 /// One limit, and what a call asks of it.
 pub(crate) struct Limit {
     pub(crate) source: Source,
@@ -38,6 +50,12 @@ pub(crate) enum Source {
     Own(Box<Declaration>),
     /// A `static` made by `limiter!`.
     Shared(ExprPath),
+}
+
+impl Source {
+    fn is_in_store(&self) -> bool {
+        matches!(self, Self::Own(declaration) if declaration.store.is_some())
+    }
 }
 
 /// What a limit is made of.
@@ -52,6 +70,8 @@ pub(crate) struct Declaration {
     pub(crate) max_keys: Option<u64>,
     pub(crate) mode: Option<Mode>,
     pub(crate) name: Option<LitStr>,
+    /// Another than this process.
+    pub(crate) store: Option<LitStr>,
     /// Where it is declared, for its file and line.
     pub(crate) site: TokenStream,
     /// 1 for the first unnamed limit of a stack, 2 for the second.

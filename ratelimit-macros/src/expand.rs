@@ -61,7 +61,7 @@ pub(crate) fn unlimited(refused: &Refused, function: &Function, runtime: &Runtim
     let span = Span::mixed_site();
     let ask = numbered("ask", 0, 1);
     let asks = refused.asks.iter().map(|asked| {
-        let statements = ask::statements(&ask, asked, runtime);
+        let statements = ask::statements(&ask, asked, None, runtime);
         quote!(#statements let _ = #ask;)
     });
     let permit = refused
@@ -89,7 +89,7 @@ fn claims(limits: &[Limit], runtime: &Runtime) -> TokenStream {
     for (index, limit) in limits.iter().enumerate() {
         let ask = numbered("ask", index, limits.len());
         let claim = numbered("claim", index, limits.len());
-        statements.extend(ask::statements(&ask, &limit.ask, runtime));
+        statements.extend(ask::statements(&ask, &limit.ask, Some(&limit.source), runtime));
         let join = if limit.ask.key.is_some() { "claim_by_key" } else { "claim" };
         statements.extend(match &limit.source {
             Source::Shared(limiter) => shared_claim(&claim, limiter, &ask, join, runtime),

@@ -1,8 +1,38 @@
 //! One budget for many machines: limits of `ratelimit-runtime`, kept in Redis or Valkey.
 //!
-//! Each decision is one call of one script, which charges all or nothing by the server's clock, exactly as this process
-//! would. When the server does not decide, a policy does, within a time limit: see [`RedisStoreBuilder`]. Servers from
-//! Redis 6 and Valkey 7 on will do.
+//! ```
+//! use ratelimit_redis::RedisStore;
+//! use ratelimit_runtime::{OnFailure, RateLimited, install_store, rate_limit};
+//!
+//! #[rate_limit(key = user, max = 100, window = "1m", store = "redis", name = "profile")]
+//! async fn profile(user: u64) -> Result<String, RateLimited> {
+//!     Ok(format!("profile of user {user}"))
+//! }
+//!
+//! fn start() -> Result<(), Box<dyn std::error::Error>> {
+//!     let store = RedisStore::builder("redis://127.0.0.1:6379")
+//!         .prefix("shop")
+//!         .on_disconnect(OnFailure::Local)
+//!         .connect_lazy()?; // in the background: it never waits for the server
+//!     install_store("redis", store)?;
+//!     Ok(ratelimit_runtime::verify()?)
+//! }
+//! # start().unwrap();
+//! ```
+//!
+//! Each decision is one call of one script, which charges all or nothing by the server's clock, in microseconds, and
+//! otherwise exactly as this process would. Nothing is written for a call that is denied, and a key lives for as long as it
+//! counts for something, and a second more. Servers from Redis 6 and Valkey 7 on will do.
+//!
+//! # When the server does not decide
+//!
+//! A call never connects, never waits for a connection, and has its answer within the store's time limit. Whatever keeps
+//! the server from deciding, the [policy](RedisStoreBuilder::on_disconnect) does: it admits, denies, or lets each process
+//! use its share of the limit. After three timeouts in a row, or an error that says that no call would be decided, the
+//! link is down: calls go by the policy at once, until a write in the background has succeeded. A call that timed out is
+//! not tried again; what it was charged is given back if the policy has denied it.
+//!
+//! A server that loses its memory admits at most one budget more.
 
 mod builder;
 mod key;

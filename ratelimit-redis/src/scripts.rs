@@ -36,6 +36,13 @@ pub(crate) fn since() -> Arc<Script> {
     Arc::clone(&SINCE)
 }
 
+/// Removes all budgets of a limit, some at a time.
+pub(crate) fn reset_all() -> Arc<Script> {
+    static RESET_ALL: LazyLock<Arc<Script>> =
+        LazyLock::new(|| Arc::new(Script::new(include_str!("scripts/reset_all.lua").to_owned())));
+    Arc::clone(&RESET_ALL)
+}
+
 /// A script, and the name by which the server knows it once it has seen it.
 pub(crate) struct Script {
     code: String,

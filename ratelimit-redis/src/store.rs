@@ -21,7 +21,7 @@ use crate::{
     builder::{RedisStoreBuilder, Servers, StoreError},
     key,
     link::{Failure, Habits, Hub, Link, LinkState, Probe, Request, Undo},
-    scripts::{self, Scripts, Verb},
+    scripts::{self, Script, Scripts, Verb},
     stats::{Counters, StoreStats},
 };
 
@@ -131,7 +131,7 @@ impl RedisStore {
     fn give(&self, call: &StoreCall<'_>, charged_at: u64) {
         let inner = &self.inner;
         let arguments = scripts::arguments(Verb::Give { charged_at }, call, 0);
-        let request = inner.request(&Owned::of(call), arguments, Instant::now(), None);
+        let request = inner.request_of(&Owned::of(call), arguments, Instant::now());
         if inner.is_enabled() {
             // What cannot be sent is lost: the charge ages like any other.
             _ = inner.link.send(request);
@@ -159,6 +159,12 @@ impl Store for RedisStore {
     fn reset(&self, call: &StoreCall<'_>) -> StoreAnswer<()> {
         self.start(call, Verb::Reset, |_, _| Some(()))
     }
+
+    fn reset_all(&self, limit: &str) -> StoreAnswer<()> {
+        let inner = Arc::clone(&self.inner);
+        let limit = limit.to_owned();
+        Box::pin(async move { inner.reset_all(&limit).await.map_err(|failure| inner.failure(&failure)) })
+    }
 }
 
 impl Inner {
@@ -176,7 +182,7 @@ impl Inner {
         };
         let arguments = scripts::arguments(verb, &call.borrow(), first_use);
         let (answer, answered) = oneshot::channel();
-        let mut request = self.request(call, arguments, began, Some(answer));
+        let mut request = Request { answer: Some(answer), ..self.request_of(call, arguments, began) };
         if verb == Verb::Charge {
             let (owned, after_timeout) = (call.clone(), self.settings.on_timeout != OnFailure::Open);
             request.undo =
@@ -186,22 +192,45 @@ impl Inner {
         answered.await.unwrap_or(Err(Failure::Disconnected))
     }
 
-    fn request(
+    /// Each step has the time of a call.
+    async fn reset_all(&self, limit: &str) -> Result<(), Failure> {
+        let prefix = key::budget(&self.settings.prefix, limit, b"");
+        let pattern = [String::from_utf8_lossy(&prefix).as_ref(), "*"].concat();
+        let mut cursor = "0".to_owned();
+        loop {
+            let arguments = vec![cursor, pattern.clone()];
+            let answer = self.ask(scripts::reset_all(), prefix.clone(), arguments, Instant::now()).await?;
+            cursor = String::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
+            if cursor == "0" {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn ask(
         &self,
-        call: &Owned,
+        script: Arc<Script>,
+        key: Vec<u8>,
         arguments: Vec<String>,
         began: Instant,
-        answer: Option<oneshot::Sender<Result<Value, Failure>>>,
-    ) -> Request {
-        Request {
-            script: self.scripts.of(call.spec.algorithm()),
-            key: key::budget(&self.settings.prefix, &call.limit, &call.key),
-            arguments,
-            deadline: (began + self.settings.timeout).into(),
-            answer,
-            asking: false,
-            undo: None,
+    ) -> Result<Value, Failure> {
+        if !self.is_enabled() {
+            return Err(Failure::Off);
         }
+        let (answer, answered) = oneshot::channel();
+        self.link.send(Request { answer: Some(answer), ..self.request(script, key, arguments, began) })?;
+        answered.await.unwrap_or(Err(Failure::Disconnected))
+    }
+
+    fn request(&self, script: Arc<Script>, key: Vec<u8>, arguments: Vec<String>, began: Instant) -> Request {
+        let deadline = (began + self.settings.timeout).into();
+        Request { script, key, arguments, deadline, answer: None, asking: false, undo: None }
+    }
+
+    /// That of a call.
+    fn request_of(&self, call: &Owned, arguments: Vec<String>, began: Instant) -> Request {
+        let key = key::budget(&self.settings.prefix, &call.limit, &call.key);
+        self.request(self.scripts.of(call.spec.algorithm()), key, arguments, began)
     }
 
     /// When the limit was first used, by the server's clock.
@@ -212,15 +241,9 @@ impl Inner {
         {
             return Ok(*since);
         }
-        let (answer, answered) = oneshot::channel();
         let life = (REMEMBERED + call.spec.window()).as_millis().to_string();
-        let request = Request {
-            script: scripts::since(),
-            key: key::first_use(&self.settings.prefix, &call.limit),
-            ..self.request(call, vec![life], began, Some(answer))
-        };
-        self.link.send(request)?;
-        let answer = answered.await.unwrap_or(Err(Failure::Disconnected))?;
+        let key = key::first_use(&self.settings.prefix, &call.limit);
+        let answer = self.ask(scripts::since(), key, vec![life], began).await?;
         let since = u64::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
         known().insert(call.limit.clone(), (since, began));
         Ok(since)

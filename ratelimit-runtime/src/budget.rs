@@ -8,6 +8,7 @@ use crate::{
     demand::Demand,
     key::Key,
     rules::Rules,
+    store::StoreReceipt,
 };
 
 /// Which of a limit's budgets.
@@ -35,6 +36,8 @@ pub(crate) struct Charge {
     pub(crate) remaining: u32,
     /// The budget counts the call as admitted.
     pub(crate) counted: bool,
+    /// It was made in a store: `at` and `life` are the store's receipt.
+    stored: bool,
     /// The key that was charged, where its budget is shared: it may have one of its own by the time of a refund.
     pub(crate) sharer: Option<Key>,
 }
@@ -43,7 +46,33 @@ impl Charge {
     /// One permit that was set out to be taken.
     pub(crate) fn counted(place: Place, taken: Taken) -> Self {
         let Taken { left: remaining, from: at, life } = taken;
-        Self { place, cost: 1, at, trace: Trace::of_none(at), life, remaining, counted: true, sharer: None }
+        Self {
+            place,
+            cost: 1,
+            at,
+            trace: Trace::of_none(at),
+            life,
+            remaining,
+            counted: true,
+            stored: false,
+            sharer: None,
+        }
+    }
+
+    /// One made in a store.
+    pub(crate) fn in_store(key: Key, cost: u32, remaining: u32, receipt: StoreReceipt) -> Self {
+        let StoreReceipt([at, life]) = receipt;
+        let place = Place::Own(key);
+        let trace = Trace::of_none(at);
+        Self { place, cost, at, trace, life, remaining, counted: false, stored: true, sharer: None }
+    }
+
+    /// The key, and what the store told, if it was made in one.
+    pub(crate) fn receipt(&self) -> Option<(Key, StoreReceipt)> {
+        match self.place {
+            Place::Own(key) if self.stored => Some((key, StoreReceipt([self.at, self.life]))),
+            _ => None,
+        }
     }
 
     /// One permit of a budget that refills steadily.
@@ -72,6 +101,7 @@ impl Charge {
             life: 0,
             remaining,
             counted: false,
+            stored: false,
             sharer: None,
         }
     }
@@ -197,6 +227,7 @@ impl Budget {
                 life: self.life,
                 remaining: charged.remaining,
                 counted: false,
+                stored: false,
                 sharer: None,
             }),
             Err(Denial::Exceeded { ready_at }) => {

@@ -10,7 +10,8 @@ use crate::{
     denied::{RateLimited, Reason, Subject},
     key::Key,
     limit::Limit,
-    wait,
+    store,
+    wait::{self, block_on_future},
 };
 
 /// What a call asks of one limit, as the expansion hands it over.
@@ -48,8 +49,10 @@ pub(crate) struct Claim<'a> {
     pub(crate) demand: Demand,
     pub(crate) role: Role,
     pub(crate) charge: Option<Charge>,
-    /// The limit itself stood against the call when that was denied.
-    refuses: bool,
+    /// The limit itself stood against the call when that was denied, or would have been.
+    pub(crate) refuses: bool,
+    /// The limit's store did not decide.
+    pub(crate) store_failed: bool,
 }
 
 /// How a limit takes part in a decision.
@@ -60,6 +63,10 @@ pub(crate) enum Role {
     /// Charges as if it were enforced, and denies nothing.
     Shadow,
     Enforced,
+    /// A store decides, after all limits of this process have.
+    Stored,
+    /// A store is asked as if it decided.
+    StoredShadow,
 }
 
 impl Role {
@@ -70,12 +77,29 @@ impl Role {
             Mode::Off => Role::Free,
         }
     }
+
+    fn of(limit: &Limit) -> Self {
+        match Self::under(limit.mode()) {
+            Role::Enforced if limit.stored().is_some() => Role::Stored,
+            Role::Shadow if limit.stored().is_some() => Role::StoredShadow,
+            role => role,
+        }
+    }
+
+    fn is_shadow(self) -> bool {
+        matches!(self, Role::Shadow | Role::StoredShadow)
+    }
 }
 
 impl<'a> Request<'a> {
     #[inline]
     pub(crate) fn new(limit: &'a Arc<Limit>, key: Option<Key>, demand: Option<Demand>) -> Self {
         Self { limit, key, demand }
+    }
+
+    /// A store decides, and not the budgets here.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.demand.is_some() && self.limit.stored().is_some()
     }
 
     /// Decides about the call without a lock, if that is plain. Inlined into every limited function: it is short, since
@@ -102,8 +126,7 @@ impl Request<'static> {
 
 impl<'a> Claim<'a> {
     pub(crate) fn new(limit: &'a Arc<Limit>, key: Key, demand: Demand) -> Self {
-        let role = Role::under(limit.mode());
-        Self { limit, key, demand, role, charge: None, refuses: false }
+        Self { limit, key, demand, role: Role::of(limit), charge: None, refuses: false, store_failed: false }
     }
 
     pub(crate) fn of(request: Request<'a>) -> Self {
@@ -112,6 +135,37 @@ impl<'a> Claim<'a> {
         match demand {
             Some(demand) => Self::new(limit, key, demand),
             None => Self { role: Role::Free, ..Self::new(limit, key, Demand::new(0)) },
+        }
+    }
+
+    /// A store has a say in it.
+    pub(crate) fn is_stored(&self) -> bool {
+        matches!(self.role, Role::Stored | Role::StoredShadow)
+    }
+
+    /// Begins anew, by what is in force now.
+    pub(crate) fn renew(&mut self) {
+        if self.role != Role::Free {
+            self.role = Role::of(self.limit);
+        }
+        (self.charge, self.refuses, self.store_failed) = (None, false, false);
+    }
+
+    /// Lets this process decide what a store does not: by its share of the limit.
+    pub(crate) fn charge_share(&mut self, share: f64) -> Result<(), RateLimited> {
+        self.limit.take_share(share);
+        let max = self.demand.max.map(|max| store::part(max, share));
+        let demand = Demand { max, waits: false, ..self.demand };
+        let now = self.limit.precise_now();
+        match self.limit.budgets.charge(&self.key, now, &demand) {
+            Ok(charge) => {
+                self.charge = Some(charge);
+                Ok(())
+            }
+            Err(refusal) => {
+                let refused = Refused { claim: 0, refusal, now };
+                Err(Outlook::of_refusal(self, &refused).limited(self.limit, None))
+            }
         }
     }
 
@@ -156,12 +210,12 @@ impl<'a> Claim<'a> {
     /// Its role, if the limit has been relaxed since it was made.
     pub(crate) fn role_now(&self) -> Role {
         match self.role {
-            Role::Enforced => Role::under(self.limit.mode()),
+            Role::Enforced => Role::of(self.limit),
             role => role,
         }
     }
 
-    fn undo(&mut self) {
+    pub(crate) fn undo(&mut self) {
         if let Some(charge) = self.charge.take() {
             self.limit.withdraw(&charge);
         }
@@ -181,6 +235,7 @@ pub(crate) fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
             }
             Err(refused) => Err(refused),
         },
+        _ if claims.iter().any(Claim::is_stored) => return block_on_future(store::decide(claims)),
         _ => charge_enforced(claims),
     };
     let decision = settle(claims, first);
@@ -189,6 +244,19 @@ pub(crate) fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
         Err(_) => count_denial(claims),
     }
     decision
+}
+
+/// Decides about a call at the limits of this process alone. Nothing is counted.
+pub(crate) fn decide_here(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
+    let first = charge_enforced(claims);
+    settle(claims, first)
+}
+
+/// How a limit of this process stands towards the call, if it could deny it.
+pub(crate) fn outlook_here(claims: &[Claim<'_>], number: usize) -> Option<RateLimited> {
+    let claim = &claims[number];
+    let outlook = (claim.role == Role::Enforced).then(|| Outlook::of_claim(claims, number))?;
+    (outlook.retry_after != Some(0)).then(|| outlook.limited(claim.limit, None))
 }
 
 /// Admits a call if that is plain. Nothing is counted.
@@ -374,7 +442,14 @@ pub(crate) fn count_admission(claims: &[Claim<'_>]) {
         // Those that the budget itself has counted as admitted.
         let counted =
             of_limit().filter(|other| other.charge.is_some_and(|charge| charge.counted)).count() as u64;
-        if of_limit().any(|other| other.role == Role::Shadow && other.charge.is_none()) {
+        if claim.store_failed {
+            claim.limit.counters.store_failed();
+        }
+        let would_deny = |other: &Claim<'_>| match other.role {
+            Role::Shadow => other.charge.is_none(),
+            role => role.is_shadow() && other.refuses,
+        };
+        if of_limit().any(would_deny) {
             claim.limit.counters.shadow_denied();
             claim.limit.counters.withdrawn(counted);
         } else if counted == 0 {
@@ -387,7 +462,10 @@ pub(crate) fn count_admission(claims: &[Claim<'_>]) {
 
 /// Counts a denied call at the limits that stood against it.
 pub(crate) fn count_denial(claims: &[Claim<'_>]) {
-    first_of_each_limit(claims, |claim| claim.refuses).for_each(|claim| claim.limit.counters.denied());
+    let denies = |claim: &Claim<'_>| claim.refuses && !claim.role.is_shadow();
+    first_of_each_limit(claims, denies).for_each(|claim| claim.limit.counters.denied());
+    let failed = first_of_each_limit(claims, |claim| claim.store_failed);
+    failed.for_each(|claim| claim.limit.counters.store_failed());
 }
 
 /// Calls are counted, and not how often one of them asks the same limit.

@@ -24,6 +24,7 @@ pub struct Declared<L> {
     nth: u32,
     mode: Mode,
     max_keys: usize,
+    store: Option<&'static str>,
     limiter: OnceCell<L>,
 }
 
@@ -40,6 +41,7 @@ impl<L> Declared<L> {
             nth: 1,
             mode: Mode::Enforce,
             max_keys: KeyedLimiter::DEFAULT_MAX_KEYS,
+            store: None,
             limiter: OnceCell::new(),
         }
     }
@@ -72,6 +74,13 @@ impl<L> Declared<L> {
         self
     }
 
+    /// The store that its budgets live in.
+    #[must_use]
+    pub const fn store(mut self, store: &'static str) -> Self {
+        self.store = Some(store);
+        self
+    }
+
     fn name(&self) -> Name {
         match self.name {
             // Leaked once for each declared limit, which lives as long: so a denial clones no count that others share.
@@ -80,7 +89,11 @@ impl<L> Declared<L> {
         }
     }
 
-    fn start(&self, limit: Limit) -> Limit {
+    fn start(&self, mut limit: Limit) -> Limit {
+        // In an isolated test the budgets are the test's own, and not those of a store.
+        if let Some(store) = self.store.filter(|_| matches!(limit.clock, TimeSource::System { .. })) {
+            limit = limit.in_store(store);
+        }
         if self.mode != Mode::Enforce {
             limit.set_mode(self.mode);
         }

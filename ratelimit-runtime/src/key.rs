@@ -120,6 +120,28 @@ impl Key {
         encoder.finish()
     }
 
+    /// Encodes a key for budgets that outlive the process: a digest is the same in every process, and slower to make.
+    #[must_use]
+    pub fn for_store<K: RateLimitKey + ?Sized>(key: &K) -> Self {
+        let mut encoder = KeyEncoder::for_store();
+        key.encode(&mut encoder);
+        encoder.finish()
+    }
+
+    /// The encoding is too long to be kept, and what is kept is its digest.
+    #[inline]
+    pub(crate) fn is_digest(&self) -> bool {
+        self.0[2] & LENGTH == LENGTH
+    }
+
+    /// The encoding, or the digest, in the first so many bytes.
+    pub(crate) fn bytes(&self) -> ([u8; 24], usize) {
+        let mut bytes = [0; 24];
+        bytes.copy_from_slice(self.0.map(u64::to_le_bytes).as_flattened());
+        let length = usize::from(bytes[23]);
+        (bytes, length.min(24))
+    }
+
     pub(crate) fn words(&self) -> [u64; 3] {
         self.0
     }

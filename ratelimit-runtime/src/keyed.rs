@@ -12,7 +12,8 @@ use crate::{
     key::{Key, RateLimitKey},
     limit::Limit,
     permit::Permit,
-    wait::{Terms, Waiting, block_on},
+    store::{acquire, acquire_blocking},
+    wait::Terms,
 };
 
 /// One budget for every distinct key.
@@ -110,7 +111,7 @@ impl KeyedLimiter {
         key: &K,
         cost: u32,
     ) -> Result<Permit<'_>, RateLimited> {
-        let mut claims = [self.claim(Key::of(key), cost)];
+        let mut claims = [self.claim(self.limit.key(key), cost)];
         decide(&mut claims)?;
         Ok(Permit::of(&claims))
     }
@@ -159,8 +160,8 @@ impl KeyedLimiter {
         max_wait: Option<Duration>,
     ) -> impl Future<Output = Result<Permit<'_>, RateLimited>> + Send + use<'_, K> {
         // Encoded now: the future neither borrows the key nor asks anything of its type. The rest begins with its first poll.
-        let key = Key::of(key);
-        async move { self.waiting(key, cost, max_wait).await }
+        let key = self.limit.key(key);
+        async move { acquire([self.claim(key, cost)], self.terms(max_wait)).await }
     }
 
     /// [`acquire_n`](Self::acquire_n) for sync code: blocks the thread, in real time. Sync and async callers stand in one
@@ -175,19 +176,19 @@ impl KeyedLimiter {
         cost: u32,
         max_wait: Option<Duration>,
     ) -> Result<Permit<'_>, RateLimited> {
-        block_on(self.waiting(Key::of(key), cost, max_wait))
+        acquire_blocking([self.claim(self.limit.key(key), cost)], self.terms(max_wait))
     }
 
     /// Permits of the key left now. A key that was never seen has them all.
     #[must_use]
     pub fn remaining<K: RateLimitKey + ?Sized>(&self, key: &K) -> u32 {
-        self.limit.remaining(&Key::of(key))
+        self.limit.remaining(&self.limit.key(key))
     }
 
     /// Permits of the key in use now, that is in the window.
     #[must_use]
     pub fn used<K: RateLimitKey + ?Sized>(&self, key: &K) -> u32 {
-        self.limit.used(&Key::of(key))
+        self.limit.used(&self.limit.key(key))
     }
 
     /// Forgets every charge of every key. Those in line are admitted as far as there is room now.
@@ -199,7 +200,7 @@ impl KeyedLimiter {
     ///
     /// If the key shares an overflow budget and there is no room for one of its own, the shared one is emptied.
     pub fn reset_key<K: RateLimitKey + ?Sized>(&self, key: &K) {
-        self.limit.reset_key(&Key::of(key));
+        self.limit.reset_key(&self.limit.key(key));
     }
 
     /// Keys that have a budget of their own now. Those whose budget is full again are let go of first.
@@ -241,9 +242,8 @@ impl KeyedLimiter {
         Claim::new(&self.limit, key, Demand::new(cost))
     }
 
-    fn waiting(&self, key: Key, cost: u32, at_most: Option<Duration>) -> Waiting<'_, 1> {
-        let terms = Terms { at_most, max_waiters: self.max_waiters, surely: false };
-        Waiting::new([self.claim(key, cost)], terms)
+    fn terms(&self, at_most: Option<Duration>) -> Terms {
+        Terms { at_most, max_waiters: self.max_waiters, surely: false }
     }
 }
 

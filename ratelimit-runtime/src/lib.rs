@@ -30,6 +30,7 @@
 //! * [`Limiter`] and [`KeyedLimiter`]: limits by hand, for what is known only while running.
 //! * [`RateLimitKey`]: what can be a key, and what is one and the same key.
 //! * [`limits`], [`limit()`], [`verify`]: the limits that a program declares, to look at and to change while it runs.
+//! * [`Store`], [`install_store`]: budgets that several processes share. `ratelimit-redis` is one.
 //! * [`use_precise_clock`]: what time it is, and by which clock.
 //! * [`ManualClock`], and `test_util` (feature `test-util`): tests without sleeping.
 //!
@@ -106,7 +107,8 @@ pub use self::{
     registry::{LimitHandle, VerifyError, limit, limits, verify},
     stats::Stats,
     store::{
-        OnFailure, Store, StoreAnswer, StoreCall, StoreFailure, StoreOutlook, StoreReceipt, StoreVerdict,
+        InstallError, OnFailure, Store, StoreAnswer, StoreCall, StoreFailure, StoreOutlook, StoreReceipt,
+        StoreVerdict, install_store,
     },
 };
 

@@ -15,10 +15,11 @@ use crate::{
     clock::{TimeSource, coarse_now},
     demand::Demand,
     denied::{Name, RateLimited, Subject},
-    key::Key,
+    key::{Key, RateLimitKey},
     rules::Rules,
     spec_cell::SpecCell,
     stats::{Counters, Stats},
+    store::{self, Stored},
     sync::{
         Mutex,
         atomic::{
@@ -38,13 +39,20 @@ pub(crate) struct Limit {
     pub(crate) budgets: Budgets,
     pub(crate) counters: Counters,
     /// Relaxed: a switch that guards no other memory. Calls under way may still go by the mode before.
+    ///
+    /// With [`STORED`] beside it, which is never cleared: so one look tells whether the budgets here decide.
     mode: AtomicU8,
+    /// The store that decides. The budgets here are this process's share, for when it does not.
+    stored: Option<Box<Stored>>,
     /// Every budget's rules allow for the lag of the coarse clock: see [`Limit::now`].
     coarse: AtomicBool,
     spec: SpecCell,
     /// Held while what is in force changes, so that two changes never mix.
     changing: Mutex<()>,
 }
+
+/// Beside the mode: a store decides.
+const STORED: u8 = 0x80;
 
 // Whoever panics while it holds one of our locks leaves nothing half done: no user code runs under them.
 impl UnwindSafe for Limit {}
@@ -72,20 +80,44 @@ impl Limit {
             budgets,
             counters: Counters::default(),
             mode: AtomicU8::new(Mode::Enforce as u8),
+            stored: None,
             coarse: AtomicBool::new(coarse),
             spec: SpecCell::new(spec),
             changing: Mutex::new(()),
         }
     }
 
+    /// The same limit with its budgets in a store.
+    pub(crate) fn in_store(mut self, store: &'static str) -> Self {
+        self.mode.fetch_or(STORED, Relaxed);
+        self.stored = Some(Box::new(Stored::new(store)));
+        self
+    }
+
+    pub(crate) fn stored(&self) -> Option<&Stored> {
+        self.stored.as_deref()
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.name.as_str()
+    }
+
+    /// A key, as the budgets of this limit know it.
+    #[inline]
+    pub(crate) fn key<K: RateLimitKey + ?Sized>(&self, value: &K) -> Key {
+        let key = Key::of(value);
+        // Others are the same in every process as they are.
+        if key.is_digest() && self.stored.is_some() { Key::for_store(value) } else { key }
     }
 
     pub(crate) fn set_max_keys(&self, max_keys: usize) {
         if let Some(table) = self.budgets.table() {
             table.set_max_keys(max_keys);
         }
+    }
+
+    pub(crate) fn is_keyed(&self) -> bool {
+        self.budgets.table().is_some()
     }
 
     /// Keys that have a budget of their own now.
@@ -124,16 +156,43 @@ impl Limit {
         // While nothing is locked: a clock may be the user's code.
         let now = self.precise_now();
         let changing = lock(&self.changing);
+        let now = self.change_budgets(spec, now);
+        if let Some(stored) = &self.stored {
+            stored.is_whole_again();
+        }
+        self.spec.set(spec);
+        drop(changing);
+        drop(held);
+        if self.stored.is_some() {
+            store::changed(self);
+        }
+        wait::limit_changed(self, now);
+        Ok(())
+    }
+
+    /// Lets the budgets here hold no more than this process's share.
+    pub(crate) fn take_share(&self, share: f64) {
+        let Some(stored) = &self.stored else { return };
+        if stored.has_share(share) {
+            return;
+        }
+        let held = self.budgets.hold();
+        let now = self.precise_now();
+        let changing = lock(&self.changing);
+        self.change_budgets(store::share_of(self.spec.get(), share), now);
+        stored.set_share(share);
+        drop(changing);
+        drop(held);
+    }
+
+    /// While `changing` is held, and the budgets are. Says when that was.
+    fn change_budgets(&self, spec: LimitSpec, now: u64) -> u64 {
         // A call that has found it set began before this instant, however late it reads the coarse clock. No budget dates
         // a charge before the change of its rules, and so none before its call. SeqCst: to stay in that order.
         let now = if self.coarse.swap(false, SeqCst) { self.precise_now() } else { now };
         let coarse = self.budgets.set_spec(spec, self.clock.lag(), now);
         self.coarse.store(coarse, Release);
-        self.spec.set(spec);
-        drop(changing);
-        drop(held);
-        wait::limit_changed(self, now);
-        Ok(())
+        now
     }
 
     #[inline]
@@ -142,7 +201,7 @@ impl Limit {
     }
 
     pub(crate) fn mode(&self) -> Mode {
-        match self.mode.load(Relaxed) {
+        match self.mode.load(Relaxed) & !STORED {
             mode if mode == Mode::Shadow as u8 => Mode::Shadow,
             mode if mode == Mode::Off as u8 => Mode::Off,
             _ => Mode::Enforce,
@@ -150,7 +209,10 @@ impl Limit {
     }
 
     pub(crate) fn set_mode(&self, mode: Mode) {
-        self.mode.store(mode as u8, Relaxed);
+        self.mode.store(mode as u8 | if self.stored.is_some() { STORED } else { 0 }, Relaxed);
+        if self.stored.is_some() {
+            store::changed(self);
+        }
         if mode != Mode::Enforce {
             wait::limit_released(self, mode, self.precise_now());
         }
@@ -165,6 +227,9 @@ impl Limit {
         if charge.cost == 0 {
             return 0;
         }
+        if let Some((key, receipt)) = charge.receipt() {
+            return store::refund(self, key, charge.cost, receipt);
+        }
         let refunded = how(&self.budgets, charge, self.now());
         for place in refunded.queued {
             wait::budget_emptied(self, place, self.precise_now());
@@ -174,6 +239,9 @@ impl Limit {
 
     /// Takes a charge back because the call was denied after all.
     pub(crate) fn withdraw(&self, charge: &Charge) {
+        if let Some((key, receipt)) = charge.receipt() {
+            return store::undo(self, key, charge.cost, receipt);
+        }
         if charge.counted {
             self.counters.withdrawn(1);
         }
@@ -264,12 +332,14 @@ impl Limit {
     }
 
     pub(crate) fn reset(&self) {
+        store::reset_all(self);
         let now = self.precise_now();
         self.budgets.reset(now);
         wait::limit_changed(self, now);
     }
 
     pub(crate) fn reset_key(&self, key: &Key) {
+        store::reset_key(self, *key);
         let now = self.precise_now();
         self.budgets.reset_key(key, now);
         if let Some(place) = self.budgets.line_of(key, now) {
@@ -278,10 +348,16 @@ impl Limit {
     }
 
     pub(crate) fn used(&self, key: &Key) -> u32 {
+        if let Some(used) = store::used(self, *key) {
+            return used;
+        }
         self.budgets.look(key, self.now(), |rules, state, now| rules.plan.used(state, now))
     }
 
     pub(crate) fn remaining(&self, key: &Key) -> u32 {
+        if let Some(used) = store::used(self, *key) {
+            return Demand::new(0).capacity(&self.spec()).saturating_sub(used);
+        }
         self.budgets.look(key, self.now(), |rules, state, now| rules.remaining(state, now, &Demand::new(0)))
     }
 

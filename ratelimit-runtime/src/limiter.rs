@@ -12,7 +12,8 @@ use crate::{
     key::Key,
     limit::Limit,
     permit::Permit,
-    wait::{Terms, Waiting, block_on},
+    store::{acquire, acquire_blocking},
+    wait::Terms,
 };
 
 /// One budget for all calls.
@@ -137,7 +138,7 @@ impl Limiter {
     ///
     /// Dropping the future at any point takes nothing and lets the next one in.
     pub async fn acquire_n(&self, cost: u32, max_wait: Option<Duration>) -> Result<Permit<'_>, RateLimited> {
-        self.waiting(cost, max_wait).await
+        acquire([self.claim(cost)], self.terms(max_wait)).await
     }
 
     /// [`acquire_n`](Self::acquire_n) for sync code: blocks the thread, in real time. Sync and async callers stand in one
@@ -147,7 +148,7 @@ impl Limiter {
     ///
     /// As `acquire_n`.
     pub fn acquire_blocking(&self, cost: u32, max_wait: Option<Duration>) -> Result<Permit<'_>, RateLimited> {
-        block_on(self.waiting(cost, max_wait))
+        acquire_blocking([self.claim(cost)], self.terms(max_wait))
     }
 
     /// Permits left now.
@@ -200,9 +201,8 @@ impl Limiter {
         Claim::new(&self.limit, Key::NONE, Demand::new(cost))
     }
 
-    fn waiting(&self, cost: u32, at_most: Option<Duration>) -> Waiting<'_, 1> {
-        let terms = Terms { at_most, max_waiters: self.max_waiters, surely: false };
-        Waiting::new([self.claim(cost)], terms)
+    fn terms(&self, at_most: Option<Duration>) -> Terms {
+        Terms { at_most, max_waiters: self.max_waiters, surely: false }
     }
 }
 

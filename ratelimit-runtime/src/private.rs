@@ -1,6 +1,6 @@
 //! What the attribute expands to.
 
-use std::time::Duration;
+use std::{any::Any, time::Duration};
 
 pub use inventory;
 
@@ -17,7 +17,8 @@ use crate::{
     demand::Demand,
     keyed::KeyedLimiter,
     limiter::Limiter,
-    wait::{Terms, Waiting, block_on},
+    store::{self, Exclusive},
+    wait::Terms,
 };
 
 /// Encodes a key. What is left borrows nothing.
@@ -25,6 +26,25 @@ use crate::{
 #[inline]
 pub fn key<K: RateLimitKey + ?Sized>(key: &K) -> Key {
     Key::of(key)
+}
+
+/// Encodes a key for a limit with a store.
+#[must_use]
+#[inline]
+pub fn key_for_store<K: RateLimitKey + ?Sized>(key: &K) -> Key {
+    let encoded = Key::of(key);
+    if encoded.is_digest() { Key::for_store(key) } else { encoded }
+}
+
+/// Encodes a key for a limiter that several functions share, which may have a store or not.
+#[must_use]
+#[inline]
+pub fn key_for<S: Any, K: RateLimitKey + ?Sized>(limiter: &'static S, key: &K) -> Key {
+    // That it is a limiter with keys is checked where it is asked, with a message of its own.
+    match (limiter as &dyn Any).downcast_ref::<LazyKeyedLimiter>() {
+        Some(limiter) => limiter.limit().key(key),
+        None => Key::of(key),
+    }
 }
 
 /// What one call asks of one limit. `K` is [`Key`] or [`NoKey`].
@@ -197,6 +217,26 @@ pub fn check<const N: usize>(requests: [Request<'static>; N]) -> Result<(), Rate
     check_all(requests)
 }
 
+/// [`check`] in an `async fn`: a store is awaited.
+///
+/// # Errors
+///
+/// If a limit denies it; then none is charged.
+#[inline(always)]
+pub async fn check_async<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
+    if let [request] = requests.as_slice() {
+        match request.decide_plainly() {
+            Plainly::Admitted => return Ok(()),
+            Plainly::Denied { wait } => return Err(request.deny(wait)),
+            Plainly::Undecided => {}
+        }
+    }
+    if requests.iter().any(Request::is_stored) {
+        return Exclusive::new(async move { store::decide(&mut requests.map(Claim::of)).await }).await;
+    }
+    check_all(requests)
+}
+
 #[inline(never)]
 fn check_all<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
     decide(&mut requests.map(Claim::of))
@@ -213,10 +253,30 @@ pub fn admit<const N: usize>(requests: [Request<'static>; N]) -> Result<Permit<'
     Ok(Permit::of(&claims))
 }
 
+/// [`admit`] in an `async fn`: a store is awaited.
+///
+/// # Errors
+///
+/// If a limit denies it; then none is charged.
+pub async fn admit_async<const N: usize>(
+    requests: [Request<'static>; N],
+) -> Result<Permit<'static>, RateLimited> {
+    if !requests.iter().any(Request::is_stored) {
+        return admit(requests);
+    }
+    Exclusive::new(async move {
+        let mut claims = requests.map(Claim::of);
+        store::decide(&mut claims).await?;
+        Ok(Permit::of(&claims))
+    })
+    .await
+}
+
 /// How a call waits.
 #[derive(Clone, Copy)]
 pub struct Wait {
-    terms: Terms,
+    /// `None`: not at all.
+    terms: Option<Terms>,
 }
 
 impl Wait {
@@ -225,26 +285,35 @@ impl Wait {
     #[expect(clippy::new_without_default, reason = "part of an expansion, not of an interface")]
     pub fn new() -> Self {
         let max_waiters = Terms::DEFAULT_MAX_WAITERS;
-        Self { terms: Terms { at_most: None, max_waiters, surely: false } }
+        Self { terms: Some(Terms { at_most: None, max_waiters, surely: false }) }
+    }
+
+    /// Now or not at all: for decisions that are awaited though the call does not wait.
+    #[must_use]
+    pub fn not() -> Self {
+        Self { terms: None }
     }
 
     /// The longest wait.
     #[must_use]
-    pub fn at_most(mut self, at_most: Duration) -> Self {
-        self.terms.at_most = Some(at_most);
-        self
+    pub fn at_most(self, at_most: Duration) -> Self {
+        self.with(|terms| terms.at_most = Some(at_most))
     }
 
     /// The longest line.
     #[must_use]
-    pub fn max_waiters(mut self, max_waiters: u32) -> Self {
-        self.terms.max_waiters = max_waiters as usize;
+    pub fn max_waiters(self, max_waiters: u32) -> Self {
+        self.with(|terms| terms.max_waiters = max_waiters as usize)
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut Terms)) -> Self {
+        self.terms.as_mut().map(set);
         self
     }
 
     /// Any line, and what would be a denial waits as well.
     fn surely() -> Self {
-        Self { terms: Terms { at_most: None, max_waiters: usize::MAX, surely: true } }
+        Self { terms: Some(Terms { at_most: None, max_waiters: usize::MAX, surely: true }) }
     }
 }
 
@@ -257,7 +326,10 @@ pub async fn wait<const N: usize>(
     requests: [Request<'static>; N],
     wait: Wait,
 ) -> Result<Permit<'static>, RateLimited> {
-    Waiting::new(requests.map(Claim::of), wait.terms).await
+    match wait.terms {
+        Some(terms) => store::acquire(requests.map(Claim::of), terms).await,
+        None => admit_async(requests).await,
+    }
 }
 
 /// Waits for the turn of a call that cannot be denied.
@@ -275,7 +347,10 @@ pub fn wait_blocking<const N: usize>(
     requests: [Request<'static>; N],
     wait: Wait,
 ) -> Result<Permit<'static>, RateLimited> {
-    block_on(Waiting::new(requests.map(Claim::of), wait.terms))
+    match wait.terms {
+        Some(terms) => store::acquire_blocking(requests.map(Claim::of), terms),
+        None => admit(requests),
+    }
 }
 
 /// Waits for the turn of a call that cannot be denied, and blocks the thread until then.

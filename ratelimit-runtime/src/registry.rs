@@ -6,11 +6,12 @@ use ratelimit_spec::{LimitSpec, Mode, SpecError};
 
 use crate::{
     declared::{Declaration, Declared},
-    key::{Key, RateLimitKey},
+    key::RateLimitKey,
     keyed::KeyedLimiter,
     limit::Limit,
     limiter::Limiter,
     stats::Stats,
+    store::{Stored, is_installed},
 };
 
 /// A declared limit as the linker collects it.
@@ -81,32 +82,53 @@ pub fn limit(name: &str) -> Option<LimitHandle> {
 ///
 /// # Errors
 ///
-/// If two limits have the same name: one of them could be neither found nor configured.
+/// If two limits have the same name: one of them could be neither found nor configured. And if a limit's store is not
+/// [installed](crate::install_store): it is limited in this process alone.
 pub fn verify() -> Result<(), VerifyError> {
     let mut by_name = BTreeMap::<String, Vec<LimitHandle>>::new();
     for limit in limits() {
         by_name.entry(limit.name().to_owned()).or_default().push(limit);
     }
     by_name.retain(|_, limits| limits.len() > 1);
-    if by_name.is_empty() { Ok(()) } else { Err(VerifyError { used_twice: by_name }) }
+    let mut without_store = BTreeMap::<&'static str, Vec<LimitHandle>>::new();
+    for limit in limits() {
+        if let Some(store) = limit.limit.stored().map(Stored::name).filter(|store| !is_installed(store)) {
+            without_store.entry(store).or_default().push(limit);
+        }
+    }
+    let is_sound = by_name.is_empty() && without_store.is_empty();
+    if is_sound { Ok(()) } else { Err(VerifyError { used_twice: by_name, without_store }) }
 }
 
-/// What [`verify`] found: every name that is used twice, and where.
+/// What [`verify`] found: every name that is used twice, every store that is not installed, and where.
 #[derive(Clone, Debug)]
 pub struct VerifyError {
     used_twice: BTreeMap<String, Vec<LimitHandle>>,
+    without_store: BTreeMap<&'static str, Vec<LimitHandle>>,
 }
 
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = |f: &mut fmt::Formatter<'_>, limits: &[LimitHandle]| {
+            limits.iter().try_for_each(|limit| write!(f, " {}:{}", limit.file, limit.line))
+        };
         for (number, (name, limits)) in self.used_twice.iter().enumerate() {
             let lead = if number == 0 { "" } else { "; " };
             write!(f, "{lead}{} limits are named `{name}`:", limits.len())?;
-            for limit in limits {
-                write!(f, " {}:{}", limit.file, limit.line)?;
-            }
+            places(f, limits)?;
         }
-        write!(f, "; give each a `name` of its own")
+        if !self.used_twice.is_empty() {
+            f.write_str("; give each a `name` of its own")?;
+        }
+        for (number, (store, limits)) in self.without_store.iter().enumerate() {
+            let lead = if number == 0 && self.used_twice.is_empty() { "" } else { "; " };
+            write!(f, "{lead}no store is installed as `{store}`, which is used at")?;
+            places(f, limits)?;
+        }
+        if !self.without_store.is_empty() {
+            f.write_str("; call `install_store` at start-up")?;
+        }
+        Ok(())
     }
 }
 
@@ -185,13 +207,13 @@ impl LimitHandle {
 
     /// Forgets every charge of one key: to unlock one customer, say. A limit without keys is left as it is.
     pub fn reset_key<K: RateLimitKey + ?Sized>(&self, key: &K) {
-        self.limit.reset_key(&Key::of(key));
+        self.limit.reset_key(&self.limit.key(key));
     }
 
     /// Permits in use now by one key, or by all calls of a limit without keys, whatever key is given.
     #[must_use]
     pub fn used<K: RateLimitKey + ?Sized>(&self, key: &K) -> u32 {
-        self.limit.used(&Key::of(key))
+        self.limit.used(&self.limit.key(key))
     }
 }
 

@@ -22,8 +22,11 @@ pub struct Stats {
     pub refunded: u64,
     /// Calls decided by an overflow budget, because `max_keys` keys were in use.
     pub overflowed: u64,
-    /// Keys that have a budget of their own now.
+    /// Keys that have a budget of their own now, in this process.
     pub tracked_keys: u64,
+    /// Calls that the limit's store did not decide: its policy did. Those that the policy denied for that reason alone are
+    /// not in `denied`.
+    pub store_failures: u64,
 }
 
 /// What is counted of calls.
@@ -35,12 +38,13 @@ enum Event {
     ShadowDenied,
     Waited,
     Refunded,
+    StoreFailure,
 }
 
 /// Each is a statistic of its own and guards nothing.
 #[derive(Default)]
 pub(crate) struct Counters {
-    tallies: Tallies<6>,
+    tallies: Tallies<7>,
 }
 
 impl Counters {
@@ -72,6 +76,10 @@ impl Counters {
         self.count(Event::Refunded, 1);
     }
 
+    pub(crate) fn store_failed(&self) {
+        self.count(Event::StoreFailure, 1);
+    }
+
     #[inline]
     fn count(&self, event: Event, calls: u64) {
         self.tallies.add(event as usize, calls);
@@ -88,6 +96,7 @@ impl Counters {
             refunded: count(Event::Refunded),
             overflowed,
             tracked_keys,
+            store_failures: count(Event::StoreFailure),
         }
     }
 }

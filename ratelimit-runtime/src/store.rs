@@ -1,8 +1,25 @@
 //! Budgets that live elsewhere than in this process, for several of them to share.
 
+mod decision;
+mod exclusive;
+mod installed;
+mod line;
+mod stored;
+mod waiting;
+
 use std::{error::Error, fmt, future::Future, pin::Pin, time::Duration};
 
 use ratelimit_spec::LimitSpec;
+
+pub use self::installed::{InstallError, install_store};
+pub(crate) use self::{
+    decision::decide,
+    exclusive::Exclusive,
+    installed::is_installed,
+    line::changed,
+    stored::{Stored, part, refund, reset_all, reset_key, share_of, undo, used},
+    waiting::{acquire, acquire_blocking},
+};
 
 /// Where budgets live that several processes share: `ratelimit-redis` is one, and this is the interface for others.
 ///
@@ -28,6 +45,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Forgets every charge of the call's key.
     fn reset(&self, call: &StoreCall<'_>) -> StoreAnswer<()>;
+
+    /// Forgets every charge of every key of a limit. It is asked for by hand, and may take its time.
+    fn reset_all(&self, limit: &str) -> StoreAnswer<()>;
 }
 
 /// What a [`Store`] answers with.

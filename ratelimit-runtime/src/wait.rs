@@ -32,7 +32,7 @@ use std::{
 
 use ratelimit_spec::Mode;
 
-pub(crate) use self::blocking::block_on;
+pub(crate) use self::blocking::{block_on, block_on_future};
 use self::{line::LineId, room::enter, ticket::Number, turn::Standing};
 use crate::{
     algorithm::END_OF_TIME,

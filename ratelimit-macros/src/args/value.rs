@@ -65,7 +65,11 @@ pub(super) fn name(written: &Written) -> Result<LitStr> {
 }
 
 pub(super) fn store(written: &Written) -> Result<LitStr> {
-    text(written, "`\"local\"`")
+    let text = text(written, "`\"redis\"`")?;
+    if text.value().trim().is_empty() {
+        return refuse(&text, "`store` must not be empty; leave it out for a budget in this process");
+    }
+    Ok(text)
 }
 
 pub(super) fn buckets(written: &Written) -> Result<u32> {

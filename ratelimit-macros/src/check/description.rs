@@ -1,7 +1,6 @@
 //! Rules about what describes a limit, on the attribute and in `limiter!` alike.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens;
 use ratelimit_spec::{Algorithm, AlgorithmOption, LimitSpec, rules};
 
 use crate::args::{Args, Argument, Burst, Max, Window, value};
@@ -13,7 +12,7 @@ pub(super) fn check(args: &Args, site: &TokenStream, errors: &mut Errors) {
     options_fit_algorithm(args, errors);
     window_holds_buckets(args, errors);
     burst_holds_initial(args, errors);
-    store_is_available(args, errors);
+    store_needs_name(args, errors);
 }
 
 fn rate_excludes_max_and_window(args: &Args, errors: &mut Errors) {
@@ -113,12 +112,12 @@ fn literal_burst(args: &Args) -> Option<u32> {
     Some(*max)
 }
 
-fn store_is_available(args: &Args, errors: &mut Errors) {
-    let Some(Argument { value: Some(store), .. }) = &args.store else { return };
-    if store.value() != "local" {
+fn store_needs_name(args: &Args, errors: &mut Errors) {
+    let elsewhere = value(args.store.as_ref()).is_some_and(|store| store.value() != "local");
+    if let (Some(store), None, true) = (&args.store, &args.name, elsewhere) {
         errors.push(
-            store.to_token_stream(),
-            "stores are not available yet; leave `store` out or write `store = \"local\"`",
+            store,
+            "`store` goes only with `name`, since a budget in a store outlives the function's path; add `name`, such as `name = \"login\"`",
         );
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn always_admits_in_the_end(limit: &Limit) -> bool {
             !matches!(declaration.max, DeclaredMax::PerCall)
                 && limit.ask.cost.is_none()
                 && declaration.algorithm != Some(Algorithm::LeakyBucket)
+                && declaration.store.is_none()
         }
     }
 }
@@ -91,6 +92,7 @@ fn declaration(args: &mut Args, keyed: bool, site: TokenStream, nth_unnamed: u32
         max_keys: value(args.max_keys.as_ref()).copied(),
         mode: value(args.mode.as_ref()).copied(),
         name: args.name.take().and_then(|name| name.value),
+        store: args.store.take().and_then(|store| store.value).filter(|store| store.value() != "local"),
         site,
         nth_unnamed,
     })

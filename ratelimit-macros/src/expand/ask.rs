@@ -21,16 +21,22 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Token, UnOp, punctuated::Punctuated};
 
+use super::spans::ends;
 use crate::args::{Argument, Cost, Share};
-use crate::check::Ask;
+use crate::check::{Ask, Source};
 use crate::runtime::Runtime;
 
 /// Binds the local `binding` to an `Ask`.
-pub(super) fn statements(binding: &Ident, ask: &Ask, runtime: &Runtime) -> TokenStream {
+pub(super) fn statements(
+    binding: &Ident,
+    ask: &Ask,
+    source: Option<&Source>,
+    runtime: &Runtime,
+) -> TokenStream {
     let span = Span::mixed_site();
     let mut expressions = TokenStream::new();
     let mut built = if let Some((key, expression)) = well_formed(ask.key.as_ref()) {
-        expressions.extend(encoded(&key.name, expression, runtime));
+        expressions.extend(encoded(&key.name, expression, source, runtime));
         quote_spanned!(span=> #runtime::__private::Ask::of(__key))
     } else {
         quote_spanned!(span=> #runtime::__private::Ask::new())
@@ -81,12 +87,25 @@ fn well_formed<T>(argument: Option<&Argument<T>>) -> Option<(&Argument<T>, &T)> 
 }
 
 /// `let key = key(&expression);`, with the call at the argument's name: "required by this call" then points there.
-fn encoded(name: &Ident, expression: &Expr, runtime: &Runtime) -> TokenStream {
+///
+/// Stores outlive the process, and so does what they are told of a long key. Of a shared limiter only the runtime knows
+/// whether it has one.
+fn encoded(name: &Ident, expression: &Expr, source: Option<&Source>, runtime: &Runtime) -> TokenStream {
     let borrowed = borrowed(expression);
     let at_name = Span::mixed_site().located_at(name.span());
     let runtime = runtime.at(at_name);
-    let encode = quote_spanned!(at_name=> #runtime::__private::key);
-    quote_spanned!(Span::mixed_site()=> let __key = #encode(#borrowed);)
+    let (encode, limiter) = match source {
+        Some(Source::Own(declaration)) if declaration.store.is_some() => ("key_for_store", None),
+        Some(Source::Shared(limiter)) => ("key_for", Some(limiter)),
+        _ => ("key", None),
+    };
+    let encode = Ident::new(encode, at_name);
+    let encode = quote_spanned!(at_name=> #runtime::__private::#encode);
+    let limiter = limiter.map(|limiter| {
+        let (first, _) = ends(limiter);
+        quote_spanned!(first=> &#limiter,)
+    });
+    quote_spanned!(Span::mixed_site()=> let __key = #encode(#limiter #borrowed);)
 }
 
 /// `let cost: u32 = expression;`, with the type at the argument's name: "expected due to this" then points there.

@@ -126,6 +126,9 @@ fn options(declaration: &Declaration, runtime: &Runtime) -> TokenStream {
         }
         None => {}
     }
+    if let Some(store) = &declaration.store {
+        options.extend(quote_spanned!(span=> .store(#store)));
+    }
     if let Some(mode) = declaration.mode.filter(|mode| *mode != Mode::Enforce) {
         let variant = Ident::new(&format!("{mode:?}"), span);
         options.extend(quote_spanned!(span=> .mode(#runtime::Mode::#variant)));

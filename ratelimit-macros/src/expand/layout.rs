@@ -2,9 +2,9 @@
 //!
 //! Without `wait` a call is decided in front of the body, whatever the function returns. A call that waits does so where
 //! it may: an `async fn` awaits; a function under `async_trait`, or one that returns a boxed future by hand, waits
-//! inside that future; any other blocks its thread.
+//! inside that future; any other blocks its thread. The same holds for a call that has to wait for a store's answer.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{ReturnType, Signature, Type};
 
@@ -17,21 +17,24 @@ use crate::check::{Stack, Wait};
 pub(super) enum Layout<'a> {
     /// Decided at once.
     AtOnce,
-    /// Awaits, in an `async fn`.
-    Awaiting(&'a Wait),
+    /// Awaits, in an `async fn`: its turn, or only the answer of a store.
+    Awaiting(Option<&'a Wait>),
     /// Waits inside the boxed future that `async_trait` has made.
-    InBoxedFuture(&'a Wait, &'a Type),
+    InBoxedFuture(Option<&'a Wait>, &'a Type),
     /// Waits as the return type wants it, which only the compiler knows.
-    AsReturned(&'a Wait, &'a Type),
+    AsReturned(Option<&'a Wait>, &'a Type),
     /// Blocks the thread.
     Blocking(&'a Wait),
 }
 
 impl<'a> Layout<'a> {
     pub(super) fn of(stack: &'a Stack, signature: &'a Signature) -> Self {
-        let Some(wait) = &stack.wait else { return Self::AtOnce };
-        if signature.asyncness.is_some() {
+        let wait = stack.wait.as_ref();
+        if signature.asyncness.is_some() && (wait.is_some() || stack.may_ask_store()) {
             return Self::Awaiting(wait);
+        }
+        if wait.is_none() && !stack.asks_store() {
+            return Self::AtOnce;
         }
         match &signature.output {
             ReturnType::Type(_, returned) if is_from_async_trait(signature) => {
@@ -40,7 +43,7 @@ impl<'a> Layout<'a> {
             ReturnType::Type(_, returned) if may_be_boxed_future(returned) => {
                 Self::AsReturned(wait, returned)
             }
-            _ => Self::Blocking(wait),
+            _ => wait.map_or(Self::AtOnce, Self::Blocking),
         }
     }
 
@@ -83,7 +86,7 @@ fn in_front(layout: Layout<'_>, parts: &Parts<'_>) -> TokenStream {
 ///     returned.await
 /// })
 /// ```
-fn in_boxed_future(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStream {
+fn in_boxed_future(wait: Option<&Wait>, returned: &Type, parts: &Parts<'_>) -> TokenStream {
     let Parts { stack, function, runtime, .. } = parts;
     let span = Span::mixed_site();
     let denied = if let Some(fallback) = &stack.fallback {
@@ -115,7 +118,12 @@ fn decision(layout: Layout<'_>, parts: &Parts<'_>, denied: &TokenStream) -> Toke
     let span = Span::mixed_site();
     let asked = quote_spanned!(span=> [#(#claims),*]);
     let (outcome, surely) = match layout {
-        Layout::Awaiting(Wait { surely: true, .. }) => {
+        Layout::Awaiting(None) => {
+            let ask = if stack.permit.is_some() { "admit_async" } else { "check_async" };
+            let ask = Ident::new(ask, span);
+            (quote_spanned!(span=> #runtime::__private::#ask(#asked).await), false)
+        }
+        Layout::Awaiting(Some(Wait { surely: true, .. })) => {
             (quote_spanned!(span=> #runtime::__private::wait_surely(#asked).await), true)
         }
         Layout::Awaiting(wait) => {
@@ -126,7 +134,7 @@ fn decision(layout: Layout<'_>, parts: &Parts<'_>, denied: &TokenStream) -> Toke
             (quote_spanned!(span=> #runtime::__private::wait_blocking_surely(#asked)), true)
         }
         Layout::Blocking(wait) => {
-            let policy = wait::policy(wait, runtime);
+            let policy = wait::policy(Some(wait), runtime);
             (quote_spanned!(span=> #runtime::__private::wait_blocking(#asked, #policy)), false)
         }
         _ if stack.permit.is_some() => (quote_spanned!(span=> #runtime::__private::admit(#asked)), false),
@@ -165,7 +173,7 @@ fn decision(layout: Layout<'_>, parts: &Parts<'_>, denied: &TokenStream) -> Toke
 /// ```
 ///
 /// `Returning` blocks in `enter`, or leaves the wait to a future that `leave` puts around a boxed one.
-fn as_returned(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStream {
+fn as_returned(wait: Option<&Wait>, returned: &Type, parts: &Parts<'_>) -> TokenStream {
     let Parts { stack, function, runtime, claims, .. } = parts;
     let span = Span::mixed_site();
     let asked = quote_spanned!(span=> [#(#claims),*]);
@@ -180,7 +188,7 @@ fn as_returned(wait: &Wait, returned: &Type, parts: &Parts<'_>) -> TokenStream {
         }
     };
     let policy = wait::policy(wait, runtime);
-    let gate = match (wait.surely, &stack.fallback) {
+    let gate = match (wait.is_some_and(|wait| wait.surely), &stack.fallback) {
         (true, None) => quote_spanned!(span=> let __gate = #returning.enter_surely(#asked);),
         (true, Some(_)) => {
             quote_spanned!(span=> #returning.never(#denied); let __gate = #returning.enter_surely(#asked);)

@@ -7,8 +7,9 @@ use super::declared::duration;
 use crate::check::Wait;
 use crate::runtime::Runtime;
 
-pub(super) fn policy(wait: &Wait, runtime: &Runtime) -> TokenStream {
+pub(super) fn policy(wait: Option<&Wait>, runtime: &Runtime) -> TokenStream {
     let span = Span::mixed_site();
+    let Some(wait) = wait else { return quote_spanned!(span=> #runtime::__private::Wait::not()) };
     let mut policy = quote_spanned!(span=> #runtime::__private::Wait::new());
     if let Some(at_most) = wait.at_most {
         let at_most = duration(at_most);

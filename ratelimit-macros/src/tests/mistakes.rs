@@ -56,7 +56,7 @@ const MISTAKES: [(&str, &str); 53] = [
     ("rate = \"1/s\", permit = 5", "takes the name"),
     ("rate = \"1/s\", mode = \"loud\"", "unknown mode `loud`"),
     ("rate = \"1/s\", name = \"\"", "must not be empty"),
-    ("rate = \"1/s\", store = \"redis\"", "not available yet"),
+    ("rate = \"1/s\", store = \"redis\"", "goes only with `name`"),
     ("limiter = LOGIN, name = \"login\"", "leave it out here"),
     ("rate = \"1/s\", crate = runtime", "an absolute path"),
 ];

@@ -1,5 +1,6 @@
 //! The store on real servers, and what becomes of calls when those fail.
 
+mod attribute;
 mod budgets;
 mod dying;
 mod network;
@@ -10,7 +11,6 @@ mod slow;
 #[path = "../support/proxy.rs"]
 mod proxy;
 #[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "the tests of the scripts use the rest")]
 mod support;
 
 use std::time::{Duration, Instant};

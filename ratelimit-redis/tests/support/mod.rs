@@ -99,6 +99,7 @@ impl Server {
             .args(&self.options)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         self.child = Some(child);

@@ -66,6 +66,8 @@ const INLINE: usize = 23;
 #[derive(Debug)]
 pub struct KeyEncoder {
     sink: Sink,
+    /// The digest, if it comes to that, is to be the same in every process.
+    for_store: bool,
 }
 
 #[derive(Debug)]
@@ -77,6 +79,16 @@ enum Sink {
         length: usize,
     },
     Digest(SipHasher13),
+    Stored(ForStore),
+}
+
+/// The digest of keys that leave the process. In place: a box would have to be dropped, at every key.
+struct ForStore(hmac_sha256::Hash);
+
+impl fmt::Debug for ForStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ForStore")
+    }
 }
 
 impl KeyEncoder {
@@ -124,7 +136,11 @@ impl KeyEncoder {
     }
 
     pub(super) const fn new() -> Self {
-        Self { sink: Sink::Inline { words: [0; 3], length: 0 } }
+        Self { sink: Sink::Inline { words: [0; 3], length: 0 }, for_store: false }
+    }
+
+    pub(super) const fn for_store() -> Self {
+        Self { for_store: true, ..Self::new() }
     }
 
     #[inline]
@@ -136,6 +152,12 @@ impl KeyEncoder {
             Sink::Digest(hasher) => {
                 let digest = hasher.finish128();
                 Key([digest.h1, digest.h2, DIGEST << 56])
+            }
+            Sink::Stored(ForStore(hasher)) => {
+                let digest = hasher.finalize();
+                let (words, _) = digest.as_chunks::<8>();
+                let word = |number: usize| u64::from_le_bytes(words[number]);
+                Key([word(0), word(1), word(2) | DIGEST << 56])
             }
         }
     }
@@ -235,6 +257,13 @@ impl KeyEncoder {
     fn digest(&mut self, bytes: &[u8]) {
         match &mut self.sink {
             Sink::Digest(hasher) => hasher.write(bytes),
+            Sink::Stored(ForStore(hasher)) => hasher.update(bytes),
+            Sink::Inline { words, length } if self.for_store => {
+                let mut hasher = hmac_sha256::Hash::new();
+                hasher.update(&words.map(u64::to_le_bytes).as_flattened()[..*length]);
+                hasher.update(bytes);
+                self.sink = Sink::Stored(ForStore(hasher));
+            }
             Sink::Inline { words, length } => {
                 let mut hasher = digest();
                 hasher.write(&words.map(u64::to_le_bytes).as_flattened()[..*length]);

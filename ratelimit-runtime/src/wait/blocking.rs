@@ -1,8 +1,10 @@
 //! Waiting in a sync function: the thread sleeps, in real time, and needs no other thread to go on.
 
 use std::{
+    future::Future,
+    pin::pin,
     sync::Arc,
-    task::{Wake, Waker},
+    task::{Context, Poll, Wake, Waker},
     thread::{self, Thread},
     time::Duration,
 };
@@ -19,6 +21,19 @@ impl Wake for Unpark {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.0.unpark();
+    }
+}
+
+/// Blocks this thread until the future is ready.
+pub(crate) fn block_on_future<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
     }
 }
 

@@ -54,10 +54,12 @@ mod arguments;
 mod keys;
 mod returns;
 mod shapes;
+mod stores;
 mod waits;
 
 pub use arguments::*;
 pub use keys::*;
 pub use returns::*;
 pub use shapes::*;
+pub use stores::*;
 pub use waits::*;

@@ -20,8 +20,13 @@ fn name_without_quotes() -> Result<(), RateLimited> {
     Ok(())
 }
 
-#[rate_limit(rate = "1/s", store = "redis", name = "login")]
-fn store_of_a_later_version() -> Result<(), RateLimited> {
+#[rate_limit(rate = "1/s", store = redis, name = "login")]
+fn store_without_quotes() -> Result<(), RateLimited> {
+    Ok(())
+}
+
+#[rate_limit(rate = "1/s", store = "", name = "login")]
+fn empty_store() -> Result<(), RateLimited> {
     Ok(())
 }
 

@@ -10,4 +10,9 @@ fn max_waiters_without_wait() -> Result<(), RateLimited> {
     Ok(())
 }
 
+#[rate_limit(rate = "1/s", store = "redis")]
+fn store_without_name() -> Result<(), RateLimited> {
+    Ok(())
+}
+
 fn main() {}

@@ -1,0 +1,96 @@
+//! Waiting for a budget in a store: first come, first served within the process.
+
+use super::*;
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+#[rate_limit(max = 1, window = "1h", store = "lines", name = "lines.limit", wait = "10s", max_waiters = 3)]
+async fn waits() -> Answer {
+    Ok(())
+}
+
+#[rate_limit(max = 1, window = "1h", store = "lines", name = "lines.sync", wait)]
+fn blocks() -> Answer {
+    Ok(())
+}
+
+async fn until(holds: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(5);
+    while !holds() {
+        assert!(Instant::now() < end, "it does not come to that");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn those_in_line_are_served_in_the_order_they_came_and_the_first_asks_again_when_told() {
+    let store = install("lines");
+    let limit = handle("lines.limit");
+    store.set_wait(Duration::from_millis(20));
+    waits().await.unwrap();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut calls = Vec::new();
+    for number in 0..3 {
+        let order = Arc::clone(&order);
+        calls.push(tokio::spawn(async move {
+            let answer = waits().await;
+            order.lock().unwrap().push(number);
+            answer
+        }));
+        until(|| limit.stats().waited == number + 1).await;
+    }
+    // The line is full, and nobody passes it.
+    assert_eq!(waits().await.unwrap_err().reason(), Reason::QueueFull);
+    for served in 1..=3 {
+        store.set_used(0);
+        until(|| order.lock().unwrap().len() == served).await;
+    }
+    assert_eq!(*order.lock().unwrap(), [0, 1, 2]);
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+    let stats = limit.stats();
+    assert_eq!((stats.allowed, stats.denied, stats.waited), (4, 1, 3));
+
+    // Too late is refused at once.
+    store.set_wait(Duration::from_secs(11));
+    let began = Instant::now();
+    let limited = waits().await.unwrap_err();
+    assert_eq!(
+        (limited.reason(), limited.retry_after()),
+        (Reason::WaitTooLong, Some(Duration::from_secs(11)))
+    );
+    assert!(began.elapsed() < Duration::from_secs(5));
+
+    // A refund, and a change, ask again at once; who leaves loses nothing.
+    store.set_wait(Duration::from_secs(9));
+    let first = tokio::spawn(waits());
+    until(|| limit.stats().waited == 4).await;
+    let second = tokio::spawn(waits());
+    until(|| limit.stats().waited == 5).await;
+    first.abort();
+    limit.reset();
+    second.await.unwrap().unwrap();
+    assert_eq!(store.used(), 1);
+    let waiter = tokio::spawn(waits());
+    until(|| limit.stats().waited == 6).await;
+    limit.set_spec("2/1h".parse().unwrap()).unwrap();
+    waiter.await.unwrap().unwrap();
+    let waiter = tokio::spawn(waits());
+    until(|| limit.stats().waited == 7).await;
+    limit.set_mode(Mode::Off);
+    waiter.await.unwrap().unwrap();
+
+    // A sync function blocks its thread, and a failure goes by its policy.
+    store.set_wait(Duration::from_millis(20));
+    blocks().unwrap();
+    let blocked = std::thread::spawn(blocks);
+    until(|| handle("lines.sync").stats().waited == 1).await;
+    store.set_used(0);
+    blocked.join().unwrap().unwrap();
+    store.fail(OnFailure::Closed, 1.0);
+    assert_eq!(blocks().unwrap_err().reason(), Reason::StoreUnavailable);
+}
