@@ -4,7 +4,9 @@ use std::{error::Error, fmt, time::Duration};
 
 use ratelimit_runtime::OnFailure;
 
-use crate::{link::Source, store::RedisStore};
+use redis::ConnectionInfo;
+
+use crate::{link::server, store::RedisStore};
 
 /// Chooses how a [`RedisStore`] behaves.
 #[derive(Clone)]
@@ -21,6 +23,10 @@ pub struct RedisStoreBuilder {
 #[derive(Clone)]
 pub(crate) enum Servers {
     One(String),
+    /// Any of a Cluster's servers, to learn of the others.
+    Cluster(Vec<String>),
+    /// Sentinels, and the name that they know the master by.
+    Sentinels(Vec<String>, String),
 }
 
 impl RedisStoreBuilder {
@@ -73,9 +79,15 @@ impl RedisStoreBuilder {
 }
 
 impl Servers {
-    pub(crate) fn source(&self) -> Result<Source, StoreError> {
-        let Self::One(url) = self;
-        Source::server(url).map_err(|error| StoreError { message: format!("`{url}`: {error}") })
+    pub(crate) fn read(url: &str) -> Result<ConnectionInfo, StoreError> {
+        server(url).map_err(|error| StoreError { message: format!("`{url}`: {error}") })
+    }
+
+    pub(crate) fn read_all(urls: &[String]) -> Result<Vec<ConnectionInfo>, StoreError> {
+        if urls.is_empty() {
+            return Err(StoreError { message: "no address is given".to_owned() });
+        }
+        urls.iter().map(|url| Self::read(url)).collect()
     }
 }
 

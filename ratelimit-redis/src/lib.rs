@@ -35,8 +35,10 @@
 //! A server that loses its memory admits at most one budget more.
 
 mod builder;
+mod cluster;
 mod key;
 mod link;
+mod route;
 mod scripts;
 mod stats;
 mod store;

@@ -28,7 +28,7 @@ use tokio::{
 
 pub(crate) use self::{
     hub::Hub,
-    source::Source,
+    source::{Connected, Source, at as server_at, connect, server},
     task::{Habits, Probe},
 };
 use crate::scripts::Script;
@@ -56,6 +56,7 @@ const CAPACITY: usize = 16 * 1024;
 pub(crate) struct Link {
     requests: mpsc::Sender<Request>,
     shared: Arc<Shared>,
+    probe: Arc<Probe>,
 }
 
 #[derive(Default)]
@@ -115,7 +116,7 @@ impl Link {
     pub(crate) fn start(hub: &Hub, source: Source, habits: Habits) -> Self {
         let (requests, received) = mpsc::channel(CAPACITY);
         let shared = Arc::new(Shared::default());
-        let link = Self { requests, shared: Arc::clone(&shared) };
+        let link = Self { requests, shared: Arc::clone(&shared), probe: Arc::clone(&habits.probe) };
         if !hub.spawn(task::run(source, habits, received, Arc::clone(&shared))) {
             shared.set(LinkState::Down);
         }
@@ -132,6 +133,11 @@ impl Link {
             mpsc::error::TrySendError::Full(_) => Failure::Overloaded,
             mpsc::error::TrySendError::Closed(_) => Failure::Disconnected,
         })
+    }
+
+    /// A key that this server holds.
+    pub(crate) fn own_key(&self) -> &[u8] {
+        &self.probe.key
     }
 
     pub(crate) fn state(&self) -> LinkState {

@@ -20,7 +20,8 @@ use tokio::sync::oneshot;
 use crate::{
     builder::{RedisStoreBuilder, Servers, StoreError},
     key,
-    link::{Failure, Habits, Hub, Link, LinkState, Probe, Request, Undo},
+    link::{Failure, Hub, Link, LinkState, Request, Undo},
+    route::Route,
     scripts::{self, Script, Scripts, Verb},
     stats::{Counters, StoreStats},
 };
@@ -32,14 +33,14 @@ pub struct RedisStore {
 }
 
 struct Inner {
-    link: Link,
+    route: Route,
     scripts: Scripts,
     settings: RedisStoreBuilder,
     enabled: AtomicBool,
     counters: Counters,
     /// When limits were first used whose buckets begin with less than they hold, and when the server was asked for that.
     first_uses: Mutex<HashMap<String, (u64, Instant)>>,
-    _hub: Hub,
+    _hub: Arc<Hub>,
 }
 
 /// How often the server is reminded of when a limit was first used, and how long it remembers besides.
@@ -64,16 +65,28 @@ impl RedisStore {
         RedisStoreBuilder::new(Servers::One(server.to_owned()))
     }
 
+    /// A store on a Cluster: any of its servers, from which it learns of the others. Each master has a link of its own, and
+    /// one that is down concerns the calls for its own keys only.
+    pub fn cluster<S: AsRef<str>>(servers: impl IntoIterator<Item = S>) -> RedisStoreBuilder {
+        let servers = servers.into_iter().map(|server| server.as_ref().to_owned()).collect();
+        RedisStoreBuilder::new(Servers::Cluster(servers))
+    }
+
+    /// A store on whichever server the sentinels call the master of that name. User, password and database in the
+    /// addresses are those of the master; sentinels are tried with and without them.
+    pub fn sentinel<S: AsRef<str>>(
+        sentinels: impl IntoIterator<Item = S>,
+        master: &str,
+    ) -> RedisStoreBuilder {
+        let sentinels = sentinels.into_iter().map(|sentinel| sentinel.as_ref().to_owned()).collect();
+        RedisStoreBuilder::new(Servers::Sentinels(sentinels, master.to_owned()))
+    }
+
     pub(crate) fn connect(settings: RedisStoreBuilder) -> Result<Self, StoreError> {
-        let source = settings.servers.source()?;
-        let scripts = Scripts::new();
-        let probe =
-            Probe { script: scripts::nodes(), key: key::nodes(&settings.prefix), process: process_name() };
-        let hub = Hub::start();
-        let habits = Habits { timeout: settings.timeout, probe: Arc::new(probe) };
+        let hub = Arc::new(Hub::start());
         let inner = Inner {
-            link: Link::start(&hub, source, habits),
-            scripts,
+            route: Route::start(&settings, &process_name(), &hub)?,
+            scripts: Scripts::new(),
             settings,
             enabled: AtomicBool::new(true),
             counters: Counters::default(),
@@ -88,17 +101,17 @@ impl RedisStore {
         self.inner.enabled.store(enabled, Relaxed);
     }
 
-    /// How it stands with the link to the server.
+    /// How it stands with the link to the server; in a Cluster, with that for which it is worst.
     #[must_use]
     pub fn state(&self) -> LinkState {
-        if self.inner.is_enabled() { self.inner.link.state() } else { LinkState::Off }
+        if self.inner.is_enabled() { self.inner.route.state() } else { LinkState::Off }
     }
 
     /// What has come of its calls.
     #[must_use]
     pub fn stats(&self) -> StoreStats {
-        let Inner { link, counters, .. } = &*self.inner;
-        counters.read(link.connected(), link.nodes())
+        let Inner { route, counters, .. } = &*self.inner;
+        counters.read(route.connected(), route.nodes())
     }
 
     /// Starts a call now; the answer may be awaited later.
@@ -133,8 +146,8 @@ impl RedisStore {
         let arguments = scripts::arguments(Verb::Give { charged_at }, call, 0);
         let request = inner.request_of(&Owned::of(call), arguments, Instant::now());
         if inner.is_enabled() {
-            // What cannot be sent is lost: the charge ages like any other.
-            _ = inner.link.send(request);
+            // What is lost ages like any other charge.
+            inner.route.send(request);
         }
     }
 }
@@ -173,53 +186,58 @@ impl Inner {
     }
 
     async fn answer(&self, call: &Owned, verb: Verb, began: Instant) -> Result<Value, Failure> {
-        if !self.is_enabled() {
-            return Err(Failure::Off);
-        }
         let first_use = match verb {
             Verb::Charge | Verb::Look if begins_unfilled(&call.spec) => self.first_use(call, began).await?,
             _ => 0,
         };
         let arguments = scripts::arguments(verb, &call.borrow(), first_use);
-        let (answer, answered) = oneshot::channel();
-        let mut request = Request { answer: Some(answer), ..self.request_of(call, arguments, began) };
-        if verb == Verb::Charge {
-            let (owned, after_timeout) = (call.clone(), self.settings.on_timeout != OnFailure::Open);
-            request.undo =
-                Some(Undo { arguments: Box::new(move |answer| owned.undone(answer)), after_timeout });
+        self.put(|| {
+            let mut request = self.request_of(call, arguments.clone(), began);
+            if verb == Verb::Charge {
+                let (owned, after_timeout) = (call.clone(), self.settings.on_timeout != OnFailure::Open);
+                request.undo =
+                    Some(Undo { arguments: Box::new(move |answer| owned.undone(answer)), after_timeout });
+            }
+            request
+        })
+        .await
+    }
+
+    /// Asks the server that holds the key, and the one that it names if it does not.
+    async fn put(&self, request: impl Fn() -> Request) -> Result<Value, Failure> {
+        if !self.is_enabled() {
+            return Err(Failure::Off);
         }
-        self.link.send(request)?;
-        answered.await.unwrap_or(Err(Failure::Disconnected))
+        let first = request();
+        let link = self.route.link(&first.key).await.ok_or(Failure::Disconnected)?;
+        let answer = ask(&link, first).await;
+        match answer.as_ref().err().and_then(|failure| self.route.elsewhere(failure)) {
+            Some((link, asking)) => ask(&link, Request { asking, ..request() }).await,
+            None => answer,
+        }
     }
 
     /// Each step has the time of a call.
     async fn reset_all(&self, limit: &str) -> Result<(), Failure> {
-        let prefix = key::budget(&self.settings.prefix, limit, b"");
-        let pattern = [String::from_utf8_lossy(&prefix).as_ref(), "*"].concat();
-        let mut cursor = "0".to_owned();
-        loop {
-            let arguments = vec![cursor, pattern.clone()];
-            let answer = self.ask(scripts::reset_all(), prefix.clone(), arguments, Instant::now()).await?;
-            cursor = String::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
-            if cursor == "0" {
-                return Ok(());
-            }
-        }
-    }
-
-    async fn ask(
-        &self,
-        script: Arc<Script>,
-        key: Vec<u8>,
-        arguments: Vec<String>,
-        began: Instant,
-    ) -> Result<Value, Failure> {
         if !self.is_enabled() {
             return Err(Failure::Off);
         }
-        let (answer, answered) = oneshot::channel();
-        self.link.send(Request { answer: Some(answer), ..self.request(script, key, arguments, began) })?;
-        answered.await.unwrap_or(Err(Failure::Disconnected))
+        let prefix = key::budget(&self.settings.prefix, limit, b"");
+        let pattern = [String::from_utf8_lossy(&prefix).as_ref(), "*"].concat();
+        for link in self.route.links() {
+            let mut cursor = "0".to_owned();
+            loop {
+                let (key, arguments) = (link.own_key().to_vec(), vec![cursor, pattern.clone()]);
+                let request = self.request(scripts::reset_all(), key, arguments, Instant::now());
+                let answer = ask(&link, request).await?;
+                cursor =
+                    String::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
+                if cursor == "0" {
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn request(&self, script: Arc<Script>, key: Vec<u8>, arguments: Vec<String>, began: Instant) -> Request {
@@ -243,7 +261,8 @@ impl Inner {
         }
         let life = (REMEMBERED + call.spec.window()).as_millis().to_string();
         let key = key::first_use(&self.settings.prefix, &call.limit);
-        let answer = self.ask(scripts::since(), key, vec![life], began).await?;
+        let request = || self.request(scripts::since(), key.clone(), vec![life.clone()], began);
+        let answer = self.put(request).await?;
         let since = u64::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
         known().insert(call.limit.clone(), (since, began));
         Ok(since)
@@ -256,9 +275,16 @@ impl Inner {
             _ => settings.on_disconnect,
         };
         self.counters.failed(failure, policy);
-        let share = settings.local_share.unwrap_or_else(|| 1.0 / f64::from(self.link.nodes().max(1)));
+        let share = settings.local_share.unwrap_or_else(|| 1.0 / f64::from(self.route.nodes().max(1)));
         StoreFailure::new(failure.to_string(), policy, share)
     }
+}
+
+/// Asks one server, and waits for the answer, which comes in time.
+async fn ask(link: &Link, request: Request) -> Result<Value, Failure> {
+    let (answer, answered) = oneshot::channel();
+    link.send(Request { answer: Some(answer), ..request })?;
+    answered.await.unwrap_or(Err(Failure::Disconnected))
 }
 
 /// A bucket that begins with less than it holds fills up from the first use of its limit.

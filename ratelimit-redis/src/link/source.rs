@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use redis::{
-    AsyncConnectionConfig, Client, ConnectionInfo, IntoConnectionInfo as _, ProtocolVersion, PushKind,
-    RedisResult, aio::MultiplexedConnection, io::tcp::TcpSettings,
+    AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _, ProtocolVersion,
+    PushKind, RedisConnectionInfo, RedisError, RedisResult, aio::MultiplexedConnection, cmd,
+    io::tcp::TcpSettings,
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
 #[derive(Clone)]
 pub(crate) enum Source {
     /// One server, always the same.
-    Server(Client),
+    Server(ConnectionInfo),
+    /// Whichever server the sentinels call the master of that name.
+    Sentinels(Vec<ConnectionInfo>, String),
 }
 
 /// A connection, and a way to be told that it broke, whether or not anything is asked of it.
@@ -20,18 +23,39 @@ pub(crate) struct Connected {
     pub(crate) broken: watch::Receiver<bool>,
 }
 
-impl Source {
-    pub(crate) fn server(url: &str) -> RedisResult<Self> {
-        Ok(Self::Server(Client::open(as_we_like(url.into_connection_info()?))?))
-    }
+/// A sentinel that takes longer is passed over.
+const SENTINEL_ANSWERS: Duration = Duration::from_millis(250);
 
+impl Source {
     pub(crate) async fn connect(&self, within: Duration) -> RedisResult<Connected> {
-        let Self::Server(client) = self;
-        connect(client, within).await
+        match self {
+            Self::Server(server) => connect(server.clone(), within).await,
+            Self::Sentinels(sentinels, name) => connect(master(sentinels, name).await?, within).await,
+        }
     }
 }
 
-async fn connect(client: &Client, within: Duration) -> RedisResult<Connected> {
+/// Reads an address such as `redis://user:password@host:port/database`.
+pub(crate) fn server(url: &str) -> RedisResult<ConnectionInfo> {
+    Ok(as_we_like(url.into_connection_info()?))
+}
+
+/// Another server, to be spoken to in the same way.
+pub(crate) fn at(address: &str, like: &ConnectionInfo) -> Option<ConnectionInfo> {
+    let (host, port) = address.rsplit_once(':')?;
+    let address = (host.trim_matches(['[', ']']), port.parse().ok()?);
+    let mut other = like.clone();
+    let before = like.addr().clone();
+    other = other.set_addr(match before {
+        ConnectionAddr::TcpTls { insecure, tls_params, .. } => {
+            ConnectionAddr::TcpTls { host: address.0.to_owned(), port: address.1, insecure, tls_params }
+        }
+        _ => ConnectionAddr::Tcp(address.0.to_owned(), address.1),
+    });
+    Some(other)
+}
+
+pub(crate) async fn connect(server: ConnectionInfo, within: Duration) -> RedisResult<Connected> {
     let (breaks, broken) = watch::channel(false);
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(within))
@@ -44,8 +68,42 @@ async fn connect(client: &Client, within: Duration) -> RedisResult<Connected> {
             }
             Ok::<(), redis::aio::SendError>(())
         });
+    let client = Client::open(server)?;
     let connection = client.get_multiplexed_async_connection_with_config(&config).await?;
     Ok(Connected { connection, broken })
+}
+
+/// The master, by the first sentinel that knows one.
+async fn master(sentinels: &[ConnectionInfo], name: &str) -> RedisResult<ConnectionInfo> {
+    for sentinel in sentinels {
+        let asked = timeout(SENTINEL_ANSWERS, ask(sentinel, name)).await;
+        if let Ok(Ok((host, port))) = asked
+            && let Some(master) = at(&format!("{host}:{port}"), sentinel)
+        {
+            return Ok(master);
+        }
+    }
+    Err(RedisError::from((redis::ErrorKind::MasterNameNotFoundBySentinel, "no sentinel knows the master")))
+}
+
+/// With the credentials that the master has, or without any: sentinels often have none.
+async fn ask(sentinel: &ConnectionInfo, name: &str) -> RedisResult<(String, u16)> {
+    let settings = sentinel.redis_settings().clone().set_db(0);
+    let bare = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP3);
+    let mut answer = Err(RedisError::from((redis::ErrorKind::Client, "not asked")));
+    for settings in [settings, bare] {
+        let sentinel = sentinel.clone().set_redis_settings(settings);
+        answer = match connect(sentinel, SENTINEL_ANSWERS).await {
+            Ok(Connected { mut connection, .. }) => {
+                cmd("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(name).query_async(&mut connection).await
+            }
+            Err(error) => Err(error),
+        };
+        if answer.is_ok() {
+            break;
+        }
+    }
+    answer
 }
 
 /// Small packets leave at once, a server that is gone is noticed, and so is a connection that ends.

@@ -26,6 +26,8 @@ use crate::scripts::Script;
 pub(crate) struct Habits {
     /// How long a caller waits.
     pub(crate) timeout: Duration,
+    /// How long callers wait for the first attempt to connect.
+    pub(crate) first_attempt: Duration,
     /// The write that shows whether the server decides, and counts the processes that use it.
     pub(crate) probe: Arc<Probe>,
 }
@@ -67,7 +69,7 @@ pub(super) async fn run(
     shared: Arc<Shared>,
 ) {
     // Callers wait for the first attempt, and for that only: so it is over when they have to be answered.
-    let mut up = timeout(habits.timeout, bring_up(&source, &habits, &shared)).await.ok().flatten();
+    let mut up = timeout(habits.first_attempt, bring_up(&source, &habits, &shared)).await.ok().flatten();
     let mut pause = SHORTEST_PAUSE;
     loop {
         if let Some(connected) = up {

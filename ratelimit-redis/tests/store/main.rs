@@ -2,10 +2,12 @@
 
 mod attribute;
 mod budgets;
+mod cluster;
 mod dying;
 mod network;
 mod policies;
 mod refusing;
+mod sentinel;
 mod slow;
 
 #[path = "../support/proxy.rs"]

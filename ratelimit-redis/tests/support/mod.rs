@@ -91,12 +91,20 @@ impl Server {
     }
 
     pub(crate) fn run(&mut self) {
+        let port = self.port.to_string();
+        let usual = ["--port", &port, "--bind", "127.0.0.1", "--save", "", "--loglevel", "warning"];
+        let more = ["--logfile", "log", "--enable-debug-command", "yes"];
+        let options = self.options.clone();
+        let arguments: Vec<&str> =
+            usual.into_iter().chain(more).chain(options.iter().map(String::as_str)).collect();
+        self.spawn(&arguments);
+    }
+
+    fn spawn(&mut self, arguments: &[&str]) {
         let program = self.engine.program().unwrap();
         let child = Command::new(program)
             .current_dir(&self.folder)
-            .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-            .args(["--loglevel", "warning", "--logfile", "log", "--enable-debug-command", "yes"])
-            .args(&self.options)
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -105,6 +113,19 @@ impl Server {
         self.child = Some(child);
         let answers = || TcpStream::connect(("127.0.0.1", self.port)).is_ok();
         assert!(eventually(Duration::from_secs(10), answers), "{:?} does not start", self.engine);
+    }
+
+    /// A sentinel that watches over a master, by the same program.
+    pub(crate) fn sentinel(engine: Engine, name: &str, master: u16) -> Self {
+        let mut server = Self::prepare(engine, &["--sentinel"]);
+        let settings = format!(
+            "port {}\nbind 127.0.0.1\nlogfile log\nsentinel monitor {name} 127.0.0.1 {master} 1\n\
+             sentinel down-after-milliseconds {name} 300\nsentinel failover-timeout {name} 2000\n",
+            server.port,
+        );
+        fs::write(server.folder.join("sentinel.conf"), settings).unwrap();
+        server.spawn(&["sentinel.conf", "--sentinel"]);
+        server
     }
 
     pub(crate) fn url(&self) -> String {
