@@ -18,12 +18,13 @@ local function placed(at)
   return at - into + ends
 end
 
--- Elements are read in pages.
-local page, first, size = nil, 0, 64
+-- Elements are read in pages. The first are enough for most calls.
+local page, first, size = redis.pcall('LRANGE', key, 0, 1), 0, 2
+local exists = page[1] ~= nil
 
 local function element(index)
   if index < first or index >= first + size then
-    first = index - math.fmod(index, size)
+    first, size = index - math.fmod(index, 64), 64
     page = redis.call('LRANGE', key, first, first + size - 1)
   end
   return page[index - first + 1]
@@ -32,25 +33,22 @@ end
 local function charge_at(index)
   local entry = element(index)
   if entry then
-    local instant, permits = string.match(entry, '^(%d+) (%d+)$')
-    return tonumber(instant), tonumber(permits)
+    return unpack('<dd', entry)
   end
 end
 
-local used, latest, adopted = 0, 0, nil
-page = redis.pcall('LRANGE', key, 0, size - 1)
-local exists = page[1] ~= nil
+local used, latest, kept_for, adopted = 0, 0, 0, nil
 if page.err then
   local permits, at = held()
-  permits = math.ceil(permits)
-  page, used, latest = { '', text(placed(at)) .. ' ' .. text(permits) }, permits, at
-  adopted = page[2]
-elseif page[1] then
-  local in_use, seen = string.match(page[1], '^(%d+) (%d+) %d+$')
-  if not in_use then
-    error('the key holds no budget of this version')
+  used, latest = math.ceil(permits), at
+  adopted = pack('<dd', placed(at), used)
+  -- As if it were kept so.
+  page, size = { '', adopted }, 64
+elseif exists then
+  if #page[1] ~= 24 then
+    refuse()
   end
-  used, latest = tonumber(in_use), tonumber(seen)
+  used, latest, kept_for = unpack('<ddd', page[1])
 end
 local now = math.max(raw, latest)
 
@@ -66,7 +64,7 @@ end
 
 -- Drops what has aged, and writes the first element.
 local function write()
-  local head = text(used) .. ' ' .. text(now) .. ' ' .. text(window)
+  local head = pack('<ddd', used, now, window)
   if adopted then
     redis.call('DEL', key)
     redis.call('RPUSH', key, head)
@@ -84,7 +82,10 @@ local function write()
 end
 
 local function newest()
-  return string.match(redis.call('LINDEX', key, -1), '^(%d+) (%d+)$')
+  local entry = redis.call('LINDEX', key, -1)
+  if #entry == 16 then
+    return unpack('<dd', entry)
+  end
 end
 
 if verb == 'give' then
@@ -101,10 +102,10 @@ if verb == 'give' then
         redis.call('LSET', key, index, 'gone')
         redis.call('LREM', key, -1, 'gone')
       else
-        redis.call('LSET', key, index, text(instant) .. ' ' .. text(permits - back))
+        redis.call('LSET', key, index, pack('<dd', instant, permits - back))
       end
       write()
-      redis.call('PEXPIRE', key, life(math.max(tonumber(newest() or now), now) + window))
+      redis.call('PEXPIRE', key, life(math.max(newest() or now, now) + window))
       return back
     elseif instant < given then
       return 0
@@ -133,11 +134,15 @@ used = used + cost
 write()
 local instant = placed(now)
 local last, permits = newest()
-if last and tonumber(last) >= instant then
-  instant = tonumber(last)
-  redis.call('LSET', key, -1, last .. ' ' .. text(permits + cost))
+if last and last >= instant then
+  instant = last
+  redis.call('LSET', key, -1, pack('<dd', last, permits + cost))
 else
-  redis.call('RPUSH', key, text(instant) .. ' ' .. text(cost))
+  redis.call('RPUSH', key, pack('<dd', instant, cost))
+  kept_for = 0
 end
-redis.call('PEXPIRE', key, life(instant + window))
+-- One more charge in a bucket lives no longer than the first.
+if kept_for ~= window then
+  redis.call('PEXPIRE', key, life(instant + window))
+end
 return { 1, used, instant }

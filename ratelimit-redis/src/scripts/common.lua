@@ -4,14 +4,16 @@ if verb == 'reset' then
   return redis.call('DEL', key)
 end
 
--- An integer as text. Of itself Lua writes large ones with an exponent.
-local function text(number)
-  return string.format('%.0f', number)
+-- What is kept is packed: whole numbers as doubles, which hold them exactly, and which cost less than text.
+local pack, unpack = struct.pack, struct.unpack
+
+-- For how many milliseconds a key is kept that counts until `instant`.
+local function life(instant)
+  return string.format('%.0f', math.ceil(math.max(instant - raw, 0) / 1000) + margin)
 end
 
--- For how long a key is kept that counts until `instant`.
-local function life(instant)
-  return text(math.ceil(math.max(instant - raw, 0) / 1000) + margin)
+local function refuse()
+  error('the key holds no budget of this version')
 end
 
 -- What the budget holds, whatever algorithm has charged it last: permits in use, when it was last charged, and since
@@ -22,38 +24,37 @@ local function held()
     return 0, 0, 0
   end
   if type(state) == 'string' then
-    local used, begins, latest, window = string.match(state, '^window (%d+) (%d+) (%d+) (%d+)$')
-    if used then
-      used, begins, latest = tonumber(used), tonumber(begins), tonumber(latest)
+    local kind = string.byte(state)
+    if kind == 87 and #state == 33 then
+      local _, used, begins, latest, window = unpack('<c1dddd', state)
       if begins + window <= math.max(raw, latest) then
         used = 0
       end
       return used, latest, begins
     end
-    local whole, part, max, length, at = string.match(state, '^flow (%d+) (%d+) (%d+) (%d+) (%d+)$')
-    if not whole then
-      error('the key holds no budget of this version')
+    if kind ~= 70 or #state ~= 41 then
+      refuse()
     end
+    local _, whole, part, max, length, at = unpack('<c1ddddd', state)
     local permits = ((whole - at) * 1000 * max + part) / length
     local near = math.floor(permits + 0.5)
     if math.abs(permits - near) < 0.000001 then
       permits = near
     end
-    return permits, tonumber(at), tonumber(at)
+    return permits, at, at
   end
   local entries = redis.call('LRANGE', key, 0, -1)
-  local latest, window = string.match(entries[1], '^%d+ (%d+) (%d+)$')
-  if not latest then
-    error('the key holds no budget of this version')
+  if #entries[1] ~= 24 then
+    refuse()
   end
-  latest = tonumber(latest)
+  local _, latest, window = unpack('<ddd', entries[1])
   local used, since, now = 0, latest, math.max(raw, latest)
   for i = #entries, 2, -1 do
-    local instant, permits = string.match(entries[i], '^(%d+) (%d+)$')
+    local instant, permits = unpack('<dd', entries[i])
     if instant + window <= now then
       break
     end
-    used, since = used + permits, math.min(tonumber(instant), latest)
+    used, since = used + permits, math.min(instant, latest)
   end
   return used, latest, since
 end

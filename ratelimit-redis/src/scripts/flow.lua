@@ -3,7 +3,7 @@
 -- That is a number of whole microseconds and a part of one, in units of which `max * 1000` make a microsecond: so a permit,
 -- `window` nanoseconds of `max` permits, is a whole number of units at any rate. What takes a multiplication that a
 -- double cannot hold was done by the caller.
-local max, length = ARGV[4], ARGV[5]
+local max, length = tonumber(ARGV[4]), tonumber(ARGV[5])
 local cost_whole, cost_part = tonumber(ARGV[6]), tonumber(ARGV[7])
 local room_whole, room_part = tonumber(ARGV[8]), tonumber(ARGV[9])
 local untouched, given = tonumber(ARGV[10]), tonumber(ARGV[11])
@@ -12,13 +12,11 @@ local units = max * 1000
 local whole, part, latest = untouched, 0, 0
 local state = redis.pcall('GET', key)
 if state then
-  local by_max, by_length, seen
-  if type(state) == 'string' then
-    whole, part, by_max, by_length, seen = string.match(state, '^flow (%d+) (%d+) (%d+) (%d+) (%d+)$')
+  local by_max, by_length, _
+  if type(state) == 'string' and #state == 41 and string.byte(state) == 70 then
+    _, whole, part, by_max, by_length, latest = unpack('<c1ddddd', state)
   end
-  if by_max == max and by_length == length then
-    whole, part, latest = tonumber(whole), tonumber(part), tonumber(seen)
-  else
+  if by_max ~= max or by_length ~= length then
     -- Charged under another limit.
     local permits
     permits, latest = held()
@@ -31,8 +29,7 @@ if whole < now then
 end
 
 local function write()
-  local text = table.concat({ 'flow', text(whole), text(part), max, length, text(now) }, ' ')
-  redis.call('SET', key, text, 'PX', life(whole + 1))
+  redis.call('SET', key, pack('<c1ddddd', 'F', whole, part, max, length, now), 'PX', life(whole + 1))
 end
 
 if verb == 'give' then

@@ -8,8 +8,7 @@ if begins + window <= now then
 end
 
 local function write()
-  local state = table.concat({ 'window', text(used), text(begins), text(now), text(window) }, ' ')
-  redis.call('SET', key, state, 'PX', life(begins + window))
+  redis.call('SET', key, pack('<c1dddd', 'W', used, begins, now, window), 'PX', life(begins + window))
 end
 
 if verb == 'give' then
