@@ -38,7 +38,13 @@ fn version_pins_agree() {
     let manifest = toml("Cargo.toml");
     let version = manifest["workspace"]["package"]["version"].as_str().unwrap();
     let dependencies = &manifest["workspace"]["dependencies"];
-    for (package, pin) in [("ratelimit-spec", "="), ("ratelimit-macros", "="), ("ratelimit-runtime", "")] {
+    let pins = [
+        ("ratelimit-spec", "="),
+        ("ratelimit-macros", "="),
+        ("ratelimit-runtime", ""),
+        ("ratelimit-redis", ""),
+    ];
+    for (package, pin) in pins {
         let pinned = dependencies[package]["version"].as_str().unwrap();
         assert_eq!(pinned, format!("{pin}{version}"), "the pin of {package} in Cargo.toml");
     }
