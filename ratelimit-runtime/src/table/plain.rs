@@ -201,7 +201,8 @@ impl Plain {
 
     /// Adds a budget; without one, that which is unpacked.
     pub(super) fn insert(&mut self, rules: &Rules, hash: u64, key: &Key, budget: Option<&Budget>, now: u64) {
-        self.make_room(rules, key, now);
+        let in_use = budget.unwrap_or(&self.scratch).state().ring().map_or(0, Ring::in_use);
+        self.make_room(rules, key, in_use, now);
         let Some(ring) = budget.unwrap_or(&self.scratch).state().ring() else { return };
         let Some(front) = &self.front else { return };
         let Some((packed, seen)) = front.occupy(hash, key) else { return };
@@ -214,8 +215,8 @@ impl Plain {
         packed.unlock(seen, ring.in_use());
     }
 
-    /// Sees to it that there is a place for `key`.
-    fn make_room(&mut self, rules: &Rules, key: &Key, now: u64) {
+    /// Sees to it that there is a place for `key`, which has used so much: a first front is made such that it fits.
+    fn make_room(&mut self, rules: &Rules, key: &Key, in_use: u32, now: u64) {
         let key_words = key_words_of(key);
         let (places, fits) = match &self.front {
             Some(front) => (front.places(), front.shape().key_words() >= key_words),
@@ -224,19 +225,20 @@ impl Plain {
         let full = self.tracked >= places / 8 * FILLED + places % 8 * FILLED / 8;
         if full {
             let more = if places < 2048 { places / 4 } else { places / 8 };
-            self.rebuild(rules, places + more.max(1), key_words, now);
+            self.rebuild(rules, places + more.max(1), key_words, in_use, now);
         } else if !fits {
-            self.rebuild(rules, places, key_words, now);
+            self.rebuild(rules, places, key_words, in_use, now);
         }
     }
 
-    /// Moves all budgets to a front with `places` places, for keys of so many words at least.
-    fn rebuild(&mut self, rules: &Rules, places: usize, key_words: usize, now: u64) {
+    /// Moves all budgets to a front with `places` places, for keys of so many words at least; a first one counts to `most`
+    /// at least.
+    fn rebuild(&mut self, rules: &Rules, places: usize, key_words: usize, most: u32, now: u64) {
         let Some(window) = rules.plan.sliding_window() else { return };
         let old = self.front.take();
         let shape = match &old {
             Some(old) => old.shape().with_key_words(key_words.max(old.shape().key_words())),
-            None => Shape::new(key_words, window.buckets(), self.most(rules)),
+            None => Shape::new(key_words, window.buckets(), capacity(rules).max(most)),
         };
         let new = Front::new(rules.spec, window, shape, places, self.life, self.admitted.clone());
         if let Some(old) = &old {
@@ -250,12 +252,6 @@ impl Plain {
         }
         self.hand = 0;
         self.set_front(Some(new), now);
-    }
-
-    /// The most permits that may have to be counted.
-    fn most(&self, rules: &Rules) -> u32 {
-        let in_use = self.scratch.state().ring().map_or(0, Ring::in_use);
-        Demand::new(1).capacity(&rules.spec).max(in_use)
     }
 
     fn set_front(&mut self, front: Option<Front>, now: u64) {
@@ -274,7 +270,7 @@ impl Plain {
         if self.tracked == 0 {
             self.clear();
         } else {
-            self.rebuild(rules, places_for(self.tracked), 0, now);
+            self.rebuild(rules, places_for(self.tracked), 0, 0, now);
         }
     }
 
@@ -397,7 +393,7 @@ impl Plain {
         if budgets == 0 {
             return;
         }
-        let shape = Shape::new(2, window.buckets(), self.most(rules).max(most));
+        let shape = Shape::new(2, window.buckets(), capacity(rules).max(most));
         let front =
             Front::new(rules.spec, window, shape, places_for(budgets), self.life, self.admitted.clone());
         self.set_front(Some(front), now);
@@ -435,6 +431,11 @@ impl Plain {
         }
         self.resets.of.get(key).map_or(self.oldest_life, |reset| reset.life)
     }
+}
+
+/// The most permits that calls of the whole budget can use.
+fn capacity(rules: &Rules) -> u32 {
+    Demand::new(1).capacity(&rules.spec)
 }
 
 /// So many places that so many keys find one, and a few more.
