@@ -4,7 +4,6 @@ use std::{
     future::Future,
     pin::pin,
     task::{Context, Waker},
-    time::Duration,
 };
 
 use ratelimit_runtime::{KeyedLimiter, LimitSpec, ManualClock};
