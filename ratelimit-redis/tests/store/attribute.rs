@@ -30,6 +30,7 @@ fn annotated_functions_share_the_budget_of_a_server() {
     install_store("redis", patient(&server.url())).unwrap();
     exactly_max_calls_are_admitted_and_a_refund_counts_for_all();
     those_who_wait_are_let_through_at_the_time_that_the_server_tells();
+    a_queue_takes_in_what_a_meter_admits_and_lets_it_through_evenly();
 }
 
 fn exactly_max_calls_are_admitted_and_a_refund_counts_for_all() {
@@ -76,4 +77,33 @@ fn those_who_wait_are_let_through_at_the_time_that_the_server_tells() {
         // Each waits for the answer as well, the one before perhaps for longer.
         assert!(apart > Duration::from_millis(60) && apart < Duration::from_secs(5), "{apart:?}");
     }
+}
+
+#[rate_limit(
+    max = 5,
+    window = "1s",
+    algorithm = "leaky_bucket",
+    burst = 3,
+    store = "redis",
+    name = "attribute.queue",
+    wait
+)]
+async fn queue() -> Result<Instant, RateLimited> {
+    Ok(Instant::now())
+}
+
+fn a_queue_takes_in_what_a_meter_admits_and_lets_it_through_evenly() {
+    let calls: Vec<_> = (0..6).map(|_| queue()).collect();
+    let (answers, took) = timed(|| block_on(futures::future::join_all(calls)));
+    let mut times: Vec<_> = answers.iter().flatten().copied().collect();
+    times.sort();
+    assert_eq!(times.len(), 3, "{answers:?}");
+    assert!(took >= Duration::from_millis(390), "{took:?}");
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] > Duration::from_millis(150)));
+    assert!(
+        answers
+            .iter()
+            .filter_map(|answer| answer.as_ref().err())
+            .all(|denial| denial.reason() == Reason::Exceeded)
+    );
 }

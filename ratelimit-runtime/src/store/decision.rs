@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use ratelimit_spec::LimitSpec;
+use ratelimit_spec::{Algorithm, LimitSpec};
 
 use super::{OnFailure, StoreFailure, StoreReceipt, StoreVerdict, line, stored::call};
 use crate::{
@@ -107,8 +107,11 @@ async fn charge(claim: &mut Claim<'_>, standing: Standing) -> Result<(), RateLim
         let retry_after = ready_in.max(Duration::from_micros(1));
         return Err(limited(Reason::Exceeded, Some(retry_after), 0));
     }
-    match store.charge(&call).await {
+    // A queue lets a call through once all before it has leaked.
+    let in_turn = is_queue(claim).then(|| call.with_capacity(demand.cost));
+    match store.charge(in_turn.as_ref().unwrap_or(&call)).await {
         Ok(StoreVerdict::Admitted { remaining, receipt }) => {
+            let remaining = if in_turn.is_some() { capacity - demand.cost } else { remaining };
             claim.charge = Some(Charge::in_store(claim.key, demand.cost, remaining, receipt));
             Ok(())
         }
@@ -118,6 +121,11 @@ async fn charge(claim: &mut Claim<'_>, standing: Standing) -> Result<(), RateLim
         }
         Err(failure) => by_policy(claim, &failure, spec),
     }
+}
+
+/// A leaky bucket is one to calls that wait.
+pub(super) fn is_queue(claim: &Claim<'_>) -> bool {
+    claim.demand.waits && claim.limit.spec().algorithm() == Algorithm::LeakyBucket
 }
 
 /// The store has not decided.

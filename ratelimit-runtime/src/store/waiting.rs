@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    decision::{Standing, attempt, count, decide, denial},
+    decision::{Standing, attempt, count, decide, denial, is_queue},
     exclusive::Exclusive,
     line::{Place, waiting},
     stored::call,
@@ -49,6 +49,9 @@ pub(crate) fn acquire_blocking<const N: usize>(
 }
 
 async fn wait<const N: usize>(mut claims: [Claim<'_>; N], terms: Terms) -> Result<Permit<'_>, RateLimited> {
+    for claim in &mut claims {
+        claim.demand.waits = true;
+    }
     let began = Instant::now();
     let left = || terms.at_most.map(|at_most| at_most.saturating_sub(began.elapsed()));
     let nobody_waits = in_line(&claims).all(|(limit, key, _)| waiting(limit, key).is_none());
@@ -119,21 +122,23 @@ fn finish<'a>(claims: &[Claim<'a>], decision: Result<(), RateLimited>) -> Result
     decision.map(|()| Permit::of(claims))
 }
 
-/// Whether those before it leave a call no chance to be admitted in time.
+/// Whether those before it leave a call no chance to be admitted in time, or no room in a queue.
 async fn hopeless(claims: &[Claim<'_>], place: &Place<'_>, left: Option<Duration>) -> Option<RateLimited> {
     let ahead = place.ahead();
-    let left = left.filter(|_| ahead > 0)?;
     for claim in claims.iter().filter(|claim| claim.role == Role::Stored) {
         let spec = claim.limit.spec();
         let (key, length) = claim.key.bytes();
         let call = call(claim.limit, &spec, &key[..length], &claim.demand);
-        let cost = call.cost.saturating_add(ahead).min(call.capacity);
+        let queues = is_queue(claim);
+        let left = if queues { Some(Duration::ZERO) } else { left.filter(|_| ahead > 0) };
+        let Some(left) = left else { continue };
+        let cost = call.cost.saturating_add(ahead).min(call.capacity.saturating_add(u32::from(queues)));
         let Ok(store) = claim.limit.stored()?.store() else { continue };
         let Ok(outlook) = store.look(&call.with_cost(cost)).await else { continue };
         if outlook.ready_in > left {
             let remaining = call.capacity.saturating_sub(outlook.used);
-            let ready_in = Some(outlook.ready_in);
-            return Some(denial(claim.limit, call.spec, Reason::WaitTooLong, ready_in, remaining));
+            let reason = if queues { Reason::Exceeded } else { Reason::WaitTooLong };
+            return Some(denial(claim.limit, call.spec, reason, Some(outlook.ready_in), remaining));
         }
     }
     None
