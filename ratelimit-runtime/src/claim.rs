@@ -117,10 +117,21 @@ impl<'a> Request<'a> {
 }
 
 impl Request<'static> {
-    /// Denies the call, and counts it.
+    /// See [`Limit::changes`].
+    #[inline]
+    pub(crate) fn changes(&self) -> u64 {
+        self.limit.changes()
+    }
+
+    /// Denies the call by a limit that has never been changed, and counts it.
     #[inline]
     pub(crate) fn deny(&self, wait: u64) -> RateLimited {
         self.limit.deny(wait)
+    }
+
+    /// Denies the call, and counts it, if the limit in force is still the one that denied.
+    pub(crate) fn deny_if_still(&self, wait: u64, changes: u64) -> Option<RateLimited> {
+        self.limit.deny_if_still(wait, changes)
     }
 }
 

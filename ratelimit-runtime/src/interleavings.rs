@@ -186,6 +186,20 @@ fn a_call_beside_a_change_counts_a_window_from_when_it_was_made() {
 }
 
 #[test]
+fn a_denial_tells_of_the_limit_that_denied() {
+    model(|| {
+        let limiter: &'static Limiter =
+            Box::leak(Box::new(Limiter::with_clock(spec(1), Steps::new()).unwrap()));
+        limiter.try_acquire().unwrap();
+        let other = thread::spawn(move || limiter.set_spec(spec(3)).unwrap());
+        if let Err(limited) = check([claim(limiter, Ask::new())]) {
+            assert_eq!(limited.limit().max(), 1, "by the other it is admitted");
+        }
+        other.join().unwrap();
+    });
+}
+
+#[test]
 fn a_limit_that_is_read_while_it_changes_is_one_or_the_other() {
     model(|| {
         let [before, after] =

@@ -23,8 +23,8 @@ use crate::{
     sync::{
         Mutex,
         atomic::{
-            AtomicBool, AtomicU8,
-            Ordering::{Acquire, Relaxed, Release, SeqCst},
+            AtomicBool, AtomicU8, AtomicU64,
+            Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
         },
         lock,
     },
@@ -49,6 +49,8 @@ pub(crate) struct Limit {
     spec: SpecCell,
     /// Held while what is in force changes, so that two changes never mix.
     changing: Mutex<()>,
+    /// Odd while it changes, and another number afterwards.
+    changes: AtomicU64,
 }
 
 /// Beside the mode: a store decides.
@@ -84,6 +86,7 @@ impl Limit {
             coarse: AtomicBool::new(coarse),
             spec: SpecCell::new(spec),
             changing: Mutex::new(()),
+            changes: AtomicU64::new(0),
         }
     }
 
@@ -156,11 +159,14 @@ impl Limit {
         // While nothing is locked: a clock may be the user's code.
         let now = self.precise_now();
         let changing = lock(&self.changing);
+        // AcqRel, twice: who has met a budget under the new rules, or read the new limit, finds the number changed.
+        self.changes.fetch_add(1, AcqRel);
         let now = self.change_budgets(spec, now);
         if let Some(stored) = &self.stored {
             stored.is_whole_again();
         }
         self.spec.set(spec);
+        self.changes.fetch_add(1, AcqRel);
         drop(changing);
         drop(held);
         if self.stored.is_some() {
@@ -193,6 +199,12 @@ impl Limit {
         let coarse = self.budgets.set_spec(spec, self.clock.lag(), now);
         self.coarse.store(coarse, Release);
         now
+    }
+
+    /// The number of the limit in force; odd while it changes.
+    #[inline]
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Acquire)
     }
 
     #[inline]
@@ -304,26 +316,32 @@ impl Limit {
                 self.counters.allowed();
                 Plainly::Admitted
             }
-            Metering::Denied { ready_at } if ready_at > now => Plainly::Denied { wait: ready_at - now },
-            Metering::Denied { .. } | Metering::Ask => Plainly::Undecided,
+            Metering::Denied { ready_at } => {
+                // How long it takes is told exactly, even if that it takes some time was told roughly.
+                let now = if lag > 0 { self.precise_now() } else { now };
+                Plainly::of(Take::Denied { ready_at }, now)
+            }
+            Metering::Ask => Plainly::Undecided,
         }
     }
 
-    /// Denies a call that asked for one permit, and counts it.
+    /// Denies a call that asked for one permit, and counts it. To be asked only while the limit has never been changed.
     #[inline(never)]
     pub(crate) fn deny(&'static self, wait: u64) -> RateLimited {
         self.counters.denied();
-        let retry_after = self.retry_after(wait);
-        if self.spec.was_never_set() {
-            return RateLimited::exceeded(Subject::Unchanged(self), retry_after);
-        }
-        self.deny_by_what_was_set(retry_after)
+        RateLimited::exceeded(Subject::Unchanged(self), self.retry_after(wait))
     }
 
+    /// The same, if the limit in force is still the one of this number; else it would be told of another than denied.
     #[cold]
     #[inline(never)]
-    fn deny_by_what_was_set(&self, retry_after: u64) -> RateLimited {
-        RateLimited::exceeded(Subject::Copied(self.name.clone(), self.spec()), retry_after)
+    pub(crate) fn deny_if_still(&self, wait: u64, changes: u64) -> Option<RateLimited> {
+        let spec = self.spec();
+        if !changes.is_multiple_of(2) || self.changes() != changes {
+            return None;
+        }
+        self.counters.denied();
+        Some(RateLimited::exceeded(Subject::Copied(self.name.clone(), spec), self.retry_after(wait)))
     }
 
     /// The limit that it was made with.

@@ -208,9 +208,17 @@ pub fn claim_by_key<S: Keyed + ?Sized>(source: &'static S, ask: Ask<Key>) -> Req
 pub fn check<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
     // One limit, and one permit of it, is by far the most common.
     if let [request] = requests.as_slice() {
+        let changes = request.changes();
         match request.decide_plainly() {
             Plainly::Admitted => return Ok(()),
-            Plainly::Denied { wait } => return Err(request.deny(wait)),
+            Plainly::Denied { wait } if changes == 0 && request.changes() == 0 => {
+                return Err(request.deny(wait));
+            }
+            Plainly::Denied { wait } => {
+                if let Some(limited) = request.deny_if_still(wait, changes) {
+                    return Err(limited);
+                }
+            }
             Plainly::Undecided => {}
         }
     }
@@ -224,17 +232,10 @@ pub fn check<const N: usize>(requests: [Request<'static>; N]) -> Result<(), Rate
 /// If a limit denies it; then none is charged.
 #[inline(always)]
 pub async fn check_async<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
-    if let [request] = requests.as_slice() {
-        match request.decide_plainly() {
-            Plainly::Admitted => return Ok(()),
-            Plainly::Denied { wait } => return Err(request.deny(wait)),
-            Plainly::Undecided => {}
-        }
-    }
     if requests.iter().any(Request::is_stored) {
         return Exclusive::new(async move { store::decide(&mut requests.map(Claim::of)).await }).await;
     }
-    check_all(requests)
+    check(requests)
 }
 
 #[inline(never)]

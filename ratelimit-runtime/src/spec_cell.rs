@@ -31,12 +31,6 @@ impl SpecCell {
         &self.first
     }
 
-    #[inline]
-    pub(crate) fn was_never_set(&self) -> bool {
-        // Relaxed: what it was made with was there before this cell was shared.
-        self.version.load(Relaxed) == 0
-    }
-
     pub(crate) fn get(&self) -> LimitSpec {
         loop {
             // Acquire: pairs with the Release at the end of `set`.

@@ -4,7 +4,8 @@ mod tallies;
 
 use self::tallies::Tallies;
 
-/// What has come of the calls of one limit since the program started. All but `tracked_keys` only grow.
+/// What has come of the calls of one limit since the program started. All but `tracked_keys` only grow, except
+/// that a call of several limits may count as allowed for the moment until a later one denies it.
 ///
 /// Calls whose `when` was `false`, and those made while the limit was [`Mode::Off`](crate::Mode::Off), are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
