@@ -17,6 +17,7 @@ mod tests;
 
 use std::fmt::{self, Display, Write};
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
 
 use siphasher::sip128::{Hasher128, SipHasher13};
@@ -82,8 +83,9 @@ enum Sink {
     Stored(ForStore),
 }
 
-/// The digest of keys that leave the process. In place: a box would have to be dropped, at every key.
-struct ForStore(hmac_sha256::Hash);
+/// The digest of keys that leave the process. Boxed, since an encoder is made for every key and this is large; and not
+/// dropped but by [`KeyEncoder::finish`], as then there is nothing to drop in an encoder without it.
+struct ForStore(ManuallyDrop<Box<hmac_sha256::Hash>>);
 
 impl fmt::Debug for ForStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,18 +145,27 @@ impl KeyEncoder {
         Self { for_store: true, ..Self::new() }
     }
 
-    #[inline]
+    /// In line, so that a short key never leaves the registers.
+    #[inline(always)]
     pub(super) fn finish(self) -> Key {
         match self.sink {
             Sink::Inline { words: [first, second, third], length } => {
                 Key([first, second, third | (length as u64) << 56])
             }
+            digest => Self::finish_digest(digest),
+        }
+    }
+
+    #[inline(never)]
+    fn finish_digest(sink: Sink) -> Key {
+        match sink {
+            Sink::Inline { words, .. } => Key(words),
             Sink::Digest(hasher) => {
                 let digest = hasher.finish128();
                 Key([digest.h1, digest.h2, DIGEST << 56])
             }
             Sink::Stored(ForStore(hasher)) => {
-                let digest = hasher.finalize();
+                let digest = ManuallyDrop::into_inner(hasher).finalize();
                 let (words, _) = digest.as_chunks::<8>();
                 let word = |number: usize| u64::from_le_bytes(words[number]);
                 Key([word(0), word(1), word(2) | DIGEST << 56])
@@ -176,7 +187,7 @@ impl KeyEncoder {
     }
 
     /// An integer without its leading zeros, so that each has one encoding.
-    #[inline]
+    #[inline(always)]
     fn integer(&mut self, first_tag: u8, number: u128) {
         if let Ok(number) = u64::try_from(number) {
             let length = (u64::BITS - number.leading_zeros()).div_ceil(8);
@@ -237,7 +248,7 @@ impl KeyEncoder {
     }
 
     /// The lowest `count` bytes of a word whose others are 0.
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, word: u64, count: usize) {
         if let Sink::Inline { words, length } = &mut self.sink
             && *length + count <= INLINE
@@ -262,7 +273,7 @@ impl KeyEncoder {
                 let mut hasher = hmac_sha256::Hash::new();
                 hasher.update(&words.map(u64::to_le_bytes).as_flattened()[..*length]);
                 hasher.update(bytes);
-                self.sink = Sink::Stored(ForStore(hasher));
+                self.sink = Sink::Stored(ForStore(ManuallyDrop::new(Box::new(hasher))));
             }
             Sink::Inline { words, length } => {
                 let mut hasher = digest();
