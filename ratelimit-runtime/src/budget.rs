@@ -144,12 +144,23 @@ impl Refunded {
 /// What came of asking for one permit of the whole budget without a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Take<T = Taken> {
-    /// Charged, and counted as admitted.
+    /// Charged.
     Taken(T),
     /// Too much is in use until then.
     Denied { ready_at: u64 },
-    /// Only the budget knows.
+    /// Only the budget knows; or it must be asked with the exact time, where that was told roughly.
     Ask,
+}
+
+impl<T> Take<T> {
+    #[inline]
+    pub(crate) fn map<U>(self, taken: impl FnOnce(T) -> U) -> Take<U> {
+        match self {
+            Take::Taken(it) => Take::Taken(taken(it)),
+            Take::Denied { ready_at } => Take::Denied { ready_at },
+            Take::Ask => Take::Ask,
+        }
+    }
 }
 
 /// What was taken.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ratelimit_spec::LimitSpec;
 
-pub(crate) use self::{meter::Metering, only::Only};
+pub(crate) use self::only::Only;
 
 use crate::{
     algorithm::{Grain, State},

@@ -120,9 +120,18 @@ impl Key {
         encoder.finish()
     }
 
-    /// Encodes a key for budgets that outlive the process: a digest is the same in every process, and slower to make.
+    /// Encodes a key for budgets that outlive the process.
+    #[inline]
     #[must_use]
     pub fn for_store<K: RateLimitKey + ?Sized>(key: &K) -> Self {
+        let encoded = Self::of(key);
+        // Any other is the same in every process as it is.
+        if encoded.is_digest() { Self::digest_for_store(key) } else { encoded }
+    }
+
+    /// A digest that is the same in every process, and slower to make.
+    #[inline(never)]
+    fn digest_for_store<K: RateLimitKey + ?Sized>(key: &K) -> Self {
         let mut encoder = KeyEncoder::for_store();
         key.encode(&mut encoder);
         encoder.finish()
@@ -130,7 +139,7 @@ impl Key {
 
     /// The encoding is too long to be kept, and what is kept is its digest.
     #[inline]
-    pub(crate) fn is_digest(&self) -> bool {
+    fn is_digest(&self) -> bool {
         self.0[2] & LENGTH == LENGTH
     }
 

@@ -10,7 +10,7 @@ use ratelimit_spec::{LimitSpec, Mode, SpecError};
 use crate::{
     algorithm::Grain,
     budget::{Charge, Refunded, Take},
-    budgets::{Budgets, Metering, Only},
+    budgets::{Budgets, Only},
     claim::Plainly,
     clock::{TimeSource, coarse_now},
     demand::Demand,
@@ -108,9 +108,7 @@ impl Limit {
     /// A key, as the budgets of this limit know it.
     #[inline]
     pub(crate) fn key<K: RateLimitKey + ?Sized>(&self, value: &K) -> Key {
-        let key = Key::of(value);
-        // Others are the same in every process as they are.
-        if key.is_digest() && self.stored.is_some() { Key::for_store(value) } else { key }
+        if self.stored.is_some() { Key::for_store(value) } else { Key::of(value) }
     }
 
     pub(crate) fn set_max_keys(&self, max_keys: usize) {
@@ -312,16 +310,13 @@ impl Limit {
     #[inline(always)]
     fn decide_by_meter_at(&self, only: &Only, now: u64, lag: u64) -> Plainly {
         match only.take_by_meter(now, lag) {
-            Metering::Charged { .. } => {
+            Take::Taken(()) => {
                 self.counters.allowed();
                 Plainly::Admitted
             }
-            Metering::Denied { ready_at } => {
-                // How long it takes is told exactly, even if that it takes some time was told roughly.
-                let now = if lag > 0 { self.precise_now() } else { now };
-                Plainly::of(Take::Denied { ready_at }, now)
-            }
-            Metering::Ask => Plainly::Undecided,
+            // How long it takes is told exactly, even if that it takes some time was told roughly.
+            denied @ Take::Denied { .. } if lag > 0 => Plainly::of(denied, self.precise_now()),
+            taken => Plainly::of(taken, now),
         }
     }
 
@@ -333,8 +328,6 @@ impl Limit {
     }
 
     /// The same, if the limit in force is still the one of this number; else it would be told of another than denied.
-    #[cold]
-    #[inline(never)]
     pub(crate) fn deny_if_still(&self, wait: u64, changes: u64) -> Option<RateLimited> {
         let spec = self.spec();
         if !changes.is_multiple_of(2) || self.changes() != changes {

@@ -32,8 +32,7 @@ pub fn key<K: RateLimitKey + ?Sized>(key: &K) -> Key {
 #[must_use]
 #[inline]
 pub fn key_for_store<K: RateLimitKey + ?Sized>(key: &K) -> Key {
-    let encoded = Key::of(key);
-    if encoded.is_digest() { Key::for_store(key) } else { encoded }
+    Key::for_store(key)
 }
 
 /// Encodes a key for a limiter that several functions share, which may have a store or not.
@@ -214,11 +213,7 @@ pub fn check<const N: usize>(requests: [Request<'static>; N]) -> Result<(), Rate
             Plainly::Denied { wait } if changes == 0 && request.changes() == 0 => {
                 return Err(request.deny(wait));
             }
-            Plainly::Denied { wait } => {
-                if let Some(limited) = request.deny_if_still(wait, changes) {
-                    return Err(limited);
-                }
-            }
+            Plainly::Denied { wait } => return check_changed(requests, wait, changes),
             Plainly::Undecided => {}
         }
     }
@@ -236,6 +231,18 @@ pub async fn check_async<const N: usize>(requests: [Request<'static>; N]) -> Res
         return Exclusive::new(async move { store::decide(&mut requests.map(Claim::of)).await }).await;
     }
     check(requests)
+}
+
+/// Denies a call by a limit that has been changed: unless it has just been, as then another might have denied.
+#[cold]
+#[inline(never)]
+fn check_changed<const N: usize>(
+    requests: [Request<'static>; N],
+    wait: u64,
+    changes: u64,
+) -> Result<(), RateLimited> {
+    let limited = requests.first().and_then(|request| request.deny_if_still(wait, changes));
+    limited.map_or_else(|| check_all(requests), Err)
 }
 
 #[inline(never)]

@@ -21,6 +21,7 @@ mod tests;
 
 use crate::{
     algorithm::{Metered, Ticks},
+    budget::{Take, Taken},
     sync::{
         atomic::{
             AtomicBool, AtomicU64,
@@ -48,30 +49,6 @@ struct Charged {
     /// The latest instant that is known exactly: a clock that steps back does not go behind it. Relaxed: it only grows, and
     /// whoever reads an earlier one sees more in use.
     latest: AtomicU64,
-}
-
-/// What came of asking a meter for one permit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Metering {
-    /// Charged, and not counted.
-    Charged { at: u64, life: u64, room: Room },
-    /// Too much is in use until then.
-    Denied { ready_at: u64 },
-    /// Only the budget knows, or the exact time is needed.
-    Ask,
-}
-
-/// What is left after a charge. Only who holds a permit wants to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Room {
-    ticks: u64,
-    per_permit: u64,
-}
-
-impl Room {
-    pub(super) fn permits(self) -> u32 {
-        u32::try_from(self.ticks / self.per_permit.max(1)).unwrap_or(u32::MAX)
-    }
 }
 
 /// What a budget has set out here: its holder keeps it under the lock.
@@ -112,29 +89,29 @@ impl Meter {
         self.is_open.load(Relaxed)
     }
 
-    /// Charges one permit, if that is plain at any time from `now` until `lag` later.
+    /// Charges one permit, if that is plain at any time from `now` until `lag` later. Nobody has counted it then.
     #[inline(always)]
-    pub(super) fn take(&self, now: u64, lag: u64) -> Metering {
+    pub(super) fn take(&self, now: u64, lag: u64) -> Take {
         let latest = self.charged.latest.load(Relaxed);
         let now = now.max(latest);
         // Acquire, here and below: pairs with the Release in `open`, and shows the terms of that word, or later ones.
         let mut word = self.charged.word.load(Acquire);
         loop {
             if word == CLOSED {
-                return Metering::Ask;
+                return Take::Ask;
             }
             let full_at = full_at(word);
             let Terms { ticks, origin, life } = self.terms();
             let time = |instant: u64| instant.saturating_sub(origin).checked_mul(ticks.per_nanosecond);
             let (Some(earliest), Some(latest_now)) = (time(now), time(now.saturating_add(lag))) else {
-                return Metering::Ask;
+                return Take::Ask;
             };
             if full_at < latest_now && lag > 0 {
-                return Metering::Ask;
+                return Take::Ask;
             }
             let charged = full_at.max(earliest).saturating_add(ticks.per_permit);
             if charged >= Ticks::MOST {
-                return Metering::Ask;
+                return Take::Ask;
             }
             race_point();
             if charged <= earliest.saturating_add(ticks.capacity) {
@@ -148,21 +125,19 @@ impl Meter {
                         continue;
                     }
                 };
-                let room = earliest + ticks.capacity - charged;
-                return Metering::Charged {
-                    at: now,
-                    life,
-                    room: Room { ticks: room, per_permit: ticks.per_permit },
-                };
+                // Divided only for those who hold a permit: who does not look at it has it left out.
+                let left = (earliest + ticks.capacity - charged) / ticks.per_permit.max(1);
+                let left = u32::try_from(left).unwrap_or(u32::MAX);
+                return Take::Taken(Taken { left, from: now, life });
             }
             if lag > 0 && charged <= latest_now.saturating_add(ticks.capacity) {
-                return Metering::Ask;
+                return Take::Ask;
             }
             // Acquire: as the first load.
             let again = self.charged.word.load(Acquire);
             if again == word {
                 let ready_at = (charged - ticks.capacity).div_ceil(ticks.per_nanosecond.max(1));
-                return Metering::Denied { ready_at: origin.saturating_add(ready_at) };
+                return Take::Denied { ready_at: origin.saturating_add(ready_at) };
             }
             word = again;
         }

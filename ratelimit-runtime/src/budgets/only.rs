@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::{
     allotment::Allotment,
-    meter::{Meter, Metering, SetOut},
+    meter::{Meter, SetOut},
 };
 use crate::{
     algorithm::State,
-    budget::{Budget, Charge, Place, Refusal, Take, Taken, Terms},
+    budget::{Budget, Charge, Place, Refusal, Take, Terms},
     demand::Demand,
     rules::Rules,
     sync::{Mutex, lock, race_point},
@@ -53,11 +53,7 @@ impl Only {
 
     #[inline(always)]
     pub(crate) fn take(&self, now: u64) -> Take<()> {
-        match self.allotment.take(now) {
-            Take::Taken(_) => Take::Taken(()),
-            Take::Denied { ready_at } => Take::Denied { ready_at },
-            Take::Ask => Take::Ask,
-        }
+        self.allotment.take(now).map(|_| ())
     }
 
     #[inline]
@@ -66,8 +62,8 @@ impl Only {
     }
 
     #[inline(always)]
-    pub(crate) fn take_by_meter(&self, now: u64, lag: u64) -> Metering {
-        self.meter.take(now, lag)
+    pub(crate) fn take_by_meter(&self, now: u64, lag: u64) -> Take<()> {
+        self.meter.take(now, lag).map(|_| ())
     }
 
     /// Charges a call that no other limit decides about: without a lock, if that is plain.
@@ -76,12 +72,11 @@ impl Only {
             if let Take::Taken(taken) = self.allotment.take(now) {
                 return Ok(Charge::counted(Place::Only, taken));
             }
-            if let Metering::Charged { at, life, room } = self.meter.take(now, 0) {
-                let taken = Taken { left: room.permits(), from: at, life };
+            if let Take::Taken(taken) = self.meter.take(now, 0) {
                 return Ok(Charge::uncounted(Place::Only, taken));
             }
         }
-        self.charge(now, demand)
+        self.charge_under_lock(now, demand)
     }
 
     /// Charges a call such that it can be undone.
@@ -91,6 +86,10 @@ impl Only {
         {
             return Ok(Charge::counted(Place::Only, taken));
         }
+        self.charge_under_lock(now, demand)
+    }
+
+    fn charge_under_lock(&self, now: u64, demand: &Demand) -> Result<Charge, Refusal> {
         self.act(now, |rules, budget| budget.charge(rules, now, Place::Only, demand))
     }
 

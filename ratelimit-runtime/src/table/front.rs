@@ -219,11 +219,8 @@ impl Front {
                 }
                 if bucket < current.number {
                     if packed.try_lock(seen) {
-                        return match self.rotate_and_charge(packed, seen, current, cost, capacity) {
-                            Take::Taken(left) => Take::Taken(taken(receipt, left)),
-                            Take::Denied { ready_at } => Take::Denied { ready_at },
-                            Take::Ask => Take::Ask,
-                        };
+                        let charged = self.rotate_and_charge(packed, seen, current, cost, capacity);
+                        return charged.map(|left| taken(receipt, left));
                     }
                 } else if let Some(left) = most_used.checked_sub(seen.used()) {
                     if packed.charge(seen, cost) {

@@ -124,13 +124,13 @@ proptest! {
         let truly = now + lag * late / 16;
         let exactly = exact.charge_alone(truly, &Demand::new(1));
         match only.take_by_meter(now, lag) {
-            Metering::Charged { .. } => {
+            Take::Taken(()) => {
                 prop_assert!(exactly.is_ok());
                 let used = |only: &Only| only.act(truly, |rules, budget| rules.plan.clear_at(budget.state(), truly));
                 prop_assert_eq!(used(&only), used(&exact));
             }
-            Metering::Denied { ready_at } => prop_assert_eq!(exactly.unwrap_err().cause, Cause::Exceeded { ready_at }),
-            Metering::Ask => {}
+            Take::Denied { ready_at } => prop_assert_eq!(exactly.unwrap_err().cause, Cause::Exceeded { ready_at }),
+            Take::Ask => {}
         }
     }
 }
