@@ -15,7 +15,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::link::{Connected, Habits, Hub, Link, LinkState, Probe, Source, connect, server_at};
+use crate::link::{Habits, Hub, Link, LinkState, Probe, Source, connect, server_at};
 
 const SLOTS: u16 = 16_384;
 
@@ -185,8 +185,12 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
             let probe = probes.map(|probe| (slot(&probe.key), probe)).find(|(slot, _)| owns(address, *slot));
             if let (Some((probed, probe)), Some(server)) = (probe, server_at(address, like)) {
                 // The first half of a caller's time went to the map.
-                let habits =
-                    Habits { timeout: self.timeout, first_attempt: self.timeout / 2, probe: Arc::new(probe) };
+                let habits = Habits {
+                    timeout: self.timeout,
+                    first_attempt: self.timeout / 2,
+                    probe: Arc::new(probe),
+                    mixes_keys: false,
+                };
                 let link = Link::start(&hub, Source::Server(server), habits);
                 map.links.insert(address.clone(), Master { link, probed });
             }
@@ -197,7 +201,7 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
 
 /// What a server says of the slots of each master.
 async fn ask(server: ConnectionInfo, host: &str) -> RedisResult<Vec<(u16, u16, String)>> {
-    let Connected { mut connection, .. } = connect(server, ANSWERS).await?;
+    let mut connection = connect(server, ANSWERS).await?;
     let answer: Vec<Vec<Value>> = cmd("CLUSTER").arg("SLOTS").query_async(&mut connection).await?;
     let ranges = answer.into_iter().filter_map(|range| {
         let mut parts = range.into_iter();

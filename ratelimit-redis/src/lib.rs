@@ -20,9 +20,10 @@
 //! # start().unwrap();
 //! ```
 //!
-//! Each decision is one call of one script, which charges all or nothing by the server's clock, in microseconds, and
-//! otherwise exactly as this process would. Nothing is written for a call that is denied, and a key lives for as long as it
-//! counts for something, and a second more. Servers from Redis 6 and Valkey 7 on will do.
+//! Each decision is one step of one script, which charges all or nothing by the server's clock, in microseconds, and
+//! otherwise exactly as this process would. Calls that wait at the same time share a call of the script, and are decided one
+//! after the other. Nothing is written for a call that is denied, and a key lives for as long as it counts for something,
+//! and a second more. Servers from Redis 6 and Valkey 7 on will do.
 //!
 //! # When the server does not decide
 //!

@@ -1,20 +1,23 @@
 //! The link to one server: what callers see of it.
 //!
-//! A task of its own connects and reconnects. A request goes through a bounded channel, never connects, and never waits
-//! for a connection: where the link is down it is answered at once. So the state of the link is the circuit breaker. It
-//! comes up when one probe, a write, has succeeded.
+//! A task of its own connects and reconnects, reads answers, and tells callers whose time is over. Callers send by
+//! themselves what they ask: that is a thread to wake less. A request never connects, and never waits for a connection:
+//! where the link is down it is answered at once. So the state of the link is the circuit breaker. It comes up when one
+//! probe, a write, has succeeded.
 
-mod exchange;
+mod answer;
 mod hub;
+mod line;
 mod source;
 mod task;
+mod wire;
 
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{
-            AtomicU8, AtomicU32,
+            AtomicBool, AtomicU8, AtomicU32,
             Ordering::{Acquire, Relaxed, Release},
         },
     },
@@ -22,16 +25,18 @@ use std::{
 
 use redis::Value;
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{Notify, oneshot},
     time::Instant,
 };
 
+use self::line::{Line, Train};
 pub(crate) use self::{
     hub::Hub,
-    source::{Connected, Source, at as server_at, connect, server},
+    source::{Source, at as server_at, connect, server},
     task::{Habits, Probe},
+    wire::Wire,
 };
-use crate::scripts::Script;
+use crate::scripts::{Order, Script};
 
 /// How it stands with the link to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,48 +54,50 @@ pub enum LinkState {
     Off,
 }
 
-/// Requests that may wait to be sent. More are refused.
-const CAPACITY: usize = 16 * 1024;
-
 #[derive(Clone)]
 pub(crate) struct Link {
-    requests: mpsc::Sender<Request>,
     shared: Arc<Shared>,
     probe: Arc<Probe>,
+    _user: Arc<User>,
 }
 
-#[derive(Default)]
 struct Shared {
     state: AtomicU8,
     /// Processes that were seen last, this one among them; 0 if none was.
     nodes: AtomicU32,
     /// Times that the link came up.
     connected: AtomicU32,
+    line: Mutex<Line>,
+    /// Wakes the task: there is something in line that only it can do, or nobody uses the link any more.
+    task: Notify,
+    is_left: AtomicBool,
 }
+
+/// Ends the task when the last handle of the link is dropped.
+struct User(Arc<Shared>);
 
 /// What a server is to do.
 pub(crate) struct Request {
     pub(crate) script: Arc<Script>,
-    pub(crate) key: Vec<u8>,
-    pub(crate) arguments: Vec<String>,
+    pub(crate) order: Order,
     /// Then the caller has its answer, whatever that is.
     pub(crate) deadline: Instant,
     /// Nobody waits for some.
     pub(crate) answer: Option<oneshot::Sender<Result<Value, Failure>>>,
     /// Said to a server of a Cluster that does not hold the key yet.
     pub(crate) asking: bool,
-    /// What takes back what this has done, if the answer finds nobody any more.
-    pub(crate) undo: Option<Undo>,
+    pub(crate) undo: Undo,
 }
 
-pub(crate) struct Undo {
-    pub(crate) arguments: Undoing,
-    /// Also for a caller that was told of a timeout.
-    pub(crate) after_timeout: bool,
+/// Whether a charge is taken back that nobody has learned of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undo {
+    Never,
+    /// If its caller has gone.
+    IfDropped,
+    /// Also if its caller was told of a timeout.
+    IfUnanswered,
 }
-
-/// The arguments that take back what was answered so, if it did anything.
-pub(crate) type Undoing = Box<dyn FnOnce(&Value) -> Option<Vec<String>> + Send>;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,28 +118,39 @@ pub(crate) enum Failure {
     Off,
 }
 
+impl Request {
+    /// The same, for another server.
+    pub(crate) fn again(&self) -> Self {
+        let Self { script, order, deadline, asking, undo, .. } = self;
+        let (script, order) = (Arc::clone(script), order.clone());
+        Self { script, order, deadline: *deadline, answer: None, asking: *asking, undo: *undo }
+    }
+}
+
 impl Link {
     /// Starts to connect. The task ends when the last handle of the link is dropped.
     pub(crate) fn start(hub: &Hub, source: Source, habits: Habits) -> Self {
-        let (requests, received) = mpsc::channel(CAPACITY);
-        let shared = Arc::new(Shared::default());
-        let link = Self { requests, shared: Arc::clone(&shared), probe: Arc::clone(&habits.probe) };
-        if !hub.spawn(task::run(source, habits, received, Arc::clone(&shared))) {
-            shared.set(LinkState::Down);
+        let shared = Arc::new(Shared {
+            state: AtomicU8::default(),
+            nodes: AtomicU32::default(),
+            connected: AtomicU32::default(),
+            line: Mutex::new(Line::new(habits.timeout, habits.mixes_keys)),
+            task: Notify::new(),
+            is_left: AtomicBool::default(),
+        });
+        let probe = Arc::clone(&habits.probe);
+        if !hub.spawn(task::run(source, habits, Arc::clone(&shared))) {
+            shared.go_down();
         }
-        link
+        Self { _user: Arc::new(User(Arc::clone(&shared))), shared, probe }
     }
 
     /// Hands a request over, if there is a chance that it is answered.
     pub(crate) fn send(&self, request: Request) -> Result<(), Failure> {
         match self.state() {
-            LinkState::Up | LinkState::Starting => {}
-            _ => return Err(Failure::Disconnected),
+            LinkState::Up | LinkState::Starting => self.shared.enter(request),
+            _ => Err(Failure::Disconnected),
         }
-        self.requests.try_send(request).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => Failure::Overloaded,
-            mpsc::error::TrySendError::Closed(_) => Failure::Disconnected,
-        })
     }
 
     /// A key that this server holds.
@@ -154,6 +172,50 @@ impl Link {
 }
 
 impl Shared {
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, request: Request) -> Result<(), Failure> {
+        let wakes = self.line().enter(request)?;
+        if wakes {
+            self.task.notify_one();
+        }
+        Ok(())
+    }
+
+    /// The train that an answer is for.
+    fn arrive(&self) -> Option<Train> {
+        let mut line = self.line();
+        let train = line.arrive();
+        if line.is_blocked() {
+            self.task.notify_one();
+        }
+        train
+    }
+
+    /// Sends a train again, whose script the server has not known: so it has done nothing.
+    fn repeat(&self, train: Train) {
+        self.line().repeat(train);
+        self.task.notify_one();
+    }
+
+    fn go_up(&self, wire: Wire) {
+        self.connected.fetch_add(1, Relaxed);
+        self.line().open(wire);
+        self.set(LinkState::Up);
+    }
+
+    fn go_down(&self) {
+        self.set(LinkState::Down);
+        self.line().close();
+    }
+
+    /// Whether nobody uses the link any more.
+    fn is_left(&self) -> bool {
+        self.is_left.load(Relaxed)
+    }
+
     fn state(&self) -> LinkState {
         // Acquire: pairs with the Release in `set`. Who finds the link up finds the count of nodes that came with it.
         match self.state.load(Acquire) {
@@ -172,6 +234,14 @@ impl Shared {
             LinkState::Down | LinkState::Off => 3,
         };
         self.state.store(number, Release);
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        // Relaxed: waking the task orders it.
+        self.0.is_left.store(true, Relaxed);
+        self.0.task.notify_one();
     }
 }
 

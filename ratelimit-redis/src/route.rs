@@ -28,7 +28,8 @@ impl Route {
             process: process.clone(),
         };
         let timeout = settings.timeout;
-        let habits = |probe| Habits { timeout, first_attempt: timeout, probe: Arc::new(probe) };
+        let habits =
+            |probe| Habits { timeout, first_attempt: timeout, probe: Arc::new(probe), mixes_keys: true };
         Ok(match &settings.servers {
             Servers::One(url) => {
                 let source = Source::Server(Servers::read(url)?);
@@ -58,6 +59,11 @@ impl Route {
         }
     }
 
+    /// Whether a server may say that another one holds a key.
+    pub(crate) fn may_name_another(&self) -> bool {
+        matches!(self, Self::Cluster(_))
+    }
+
     /// Where to ask again, if a server has said that another one holds the key: once, since such a server has done nothing.
     pub(crate) fn elsewhere(&self, failure: &Failure) -> Option<(Link, bool)> {
         let Self::Cluster(cluster) = self else { return None };
@@ -76,7 +82,7 @@ impl Route {
     pub(crate) fn send(&self, request: Request) {
         let link = match self {
             Self::One(link) => Some(link.clone()),
-            Self::Cluster(cluster) => cluster.link_now(&request.key),
+            Self::Cluster(cluster) => cluster.link_now(&request.order.key),
         };
         if let Some(link) = link {
             _ = link.send(request);

@@ -1,8 +1,9 @@
 //! The scripts that decide, what they are told, and what they answer.
 //!
-//! Six algorithms are three scripts: what a window and a log count ages charge by charge, and what refills steadily is one
-//! number. A decision is one call of one script on one key. Time is that of the server, in microseconds; where a product
-//! may be larger than a double holds exactly, it is formed here.
+//! Six algorithms are three ways to count: what a window and a log count ages charge by charge, and what refills steadily
+//! is one number. One script knows them all, and decides about as many calls as wait: each for itself, in their order, by
+//! one time. That is the server's, in microseconds; where a product may be larger than a double holds exactly, it is
+//! formed here.
 
 #[cfg(test)]
 mod tests;
@@ -18,15 +19,29 @@ use redis::{Cmd, Value, cmd};
 /// The time of the server, before everything else: tests put their own in its place.
 const CLOCK: &str = include_str!("scripts/clock.lua");
 
-pub(crate) struct Scripts {
-    charges: Arc<Script>,
-    window: Arc<Script>,
-    flow: Arc<Script>,
+/// Decides.
+pub(crate) fn decide() -> Arc<Script> {
+    static DECIDE: LazyLock<Arc<Script>> = LazyLock::new(|| Arc::new(decide_by(CLOCK)));
+    Arc::clone(&DECIDE)
+}
+
+fn decide_by(clock: &str) -> Script {
+    let parts = [
+        clock,
+        include_str!("scripts/common.lua"),
+        include_str!("scripts/flow.lua"),
+        include_str!("scripts/window.lua"),
+        include_str!("scripts/charges.lua"),
+        include_str!("scripts/decide.lua"),
+    ];
+    Script { takes_many: true, ..Script::new(parts.concat()) }
 }
 
 /// Counts the processes that use a store.
-pub(crate) fn nodes() -> Script {
-    Script::new([CLOCK, include_str!("scripts/nodes.lua")].concat())
+pub(crate) fn nodes() -> Arc<Script> {
+    static NODES: LazyLock<Arc<Script>> =
+        LazyLock::new(|| Arc::new(Script::new([CLOCK, include_str!("scripts/nodes.lua")].concat())));
+    Arc::clone(&NODES)
 }
 
 /// Tells when a limit was first used.
@@ -47,29 +62,40 @@ pub(crate) fn reset_all() -> Arc<Script> {
 pub(crate) struct Script {
     code: String,
     hash: String,
+    /// Whether one call of it does several things, each to a key, and answers with as many values.
+    pub(crate) takes_many: bool,
 }
 
 impl Script {
     fn new(code: String) -> Self {
         let hash = redis::Script::new(&code).get_hash().to_owned();
-        Self { code, hash }
+        Self { code, hash, takes_many: false }
     }
 
     /// Runs it, if the server knows it.
-    pub(crate) fn by_hash(&self, key: &[u8], arguments: &[String]) -> Cmd {
-        Self::command("EVALSHA", &self.hash, key, arguments)
+    pub(crate) fn by_hash<'a>(&self, orders: impl Iterator<Item = &'a Order> + Clone) -> Cmd {
+        Self::command("EVALSHA", &self.hash, orders)
     }
 
     /// Runs it, and makes it known.
-    pub(crate) fn by_code(&self, key: &[u8], arguments: &[String]) -> Cmd {
-        Self::command("EVAL", &self.code, key, arguments)
+    pub(crate) fn by_code<'a>(&self, orders: impl Iterator<Item = &'a Order> + Clone) -> Cmd {
+        Self::command("EVAL", &self.code, orders)
     }
 
-    fn command(name: &str, script: &str, key: &[u8], arguments: &[String]) -> Cmd {
+    fn command<'a>(name: &str, script: &str, orders: impl Iterator<Item = &'a Order> + Clone) -> Cmd {
         let mut command = cmd(name);
-        command.arg(script).arg(1).arg(key).arg(arguments);
+        command.arg(script).arg(orders.clone().count());
+        orders.clone().for_each(|order| _ = command.arg(&order.key));
+        orders.for_each(|order| _ = command.arg(&order.arguments));
         command
     }
+}
+
+/// What a script is to do to a key.
+#[derive(Clone)]
+pub(crate) struct Order {
+    pub(crate) key: Vec<u8>,
+    pub(crate) arguments: Vec<Vec<u8>>,
 }
 
 /// What is to be done.
@@ -85,41 +111,41 @@ pub(crate) enum Verb {
     Reset,
 }
 
-impl Scripts {
-    pub(crate) fn new() -> Self {
-        Self::with_clock(CLOCK)
-    }
+/// What a call asks of its budget.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) spec: LimitSpec,
+    cost: u32,
+    capacity: u32,
+}
 
-    fn with_clock(clock: &str) -> Self {
-        let compose =
-            |body| Arc::new(Script::new([clock, include_str!("scripts/common.lua"), body].concat()));
-        Self {
-            charges: compose(include_str!("scripts/charges.lua")),
-            window: compose(include_str!("scripts/window.lua")),
-            flow: compose(include_str!("scripts/flow.lua")),
-        }
-    }
-
-    pub(crate) fn of(&self, algorithm: Algorithm) -> Arc<Script> {
-        let script = match algorithm {
-            Algorithm::SlidingWindow | Algorithm::SlidingLog => &self.charges,
-            Algorithm::FixedWindow => &self.window,
-            Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => &self.flow,
-        };
-        Arc::clone(script)
+impl Terms {
+    pub(crate) fn of(call: &StoreCall<'_>) -> Self {
+        let StoreCall { spec, cost, capacity, .. } = *call;
+        Self { spec, cost, capacity }
     }
 }
 
-/// What a script is told. `untouched_since` is when the limit was first used, for buckets that were not full then.
-pub(crate) fn arguments(verb: Verb, call: &StoreCall<'_>, untouched_since: u64) -> Vec<String> {
-    let &StoreCall { spec, cost, capacity, .. } = call;
-    let (word, charged_at) = match verb {
-        Verb::Charge => ("charge", 0),
-        Verb::Look => ("look", 0),
-        Verb::Reset => ("reset", 0),
-        Verb::Give { charged_at } => ("give", charged_at),
+pub(crate) fn order(key: Vec<u8>, verb: Verb, terms: Terms, untouched_since: u64) -> Order {
+    Order { key, arguments: vec![argument(verb, terms, untouched_since)] }
+}
+
+/// What the script is told of a call: whole numbers, packed. `untouched_since` is when the limit was first used, for buckets
+/// that were not full then.
+fn argument(verb: Verb, terms: Terms, untouched_since: u64) -> Vec<u8> {
+    let Terms { spec, cost, capacity } = terms;
+    let (letter, charged_at) = match verb {
+        Verb::Charge => (b'C', 0),
+        Verb::Look => (b'L', 0),
+        Verb::Give { charged_at } => (b'G', charged_at),
+        Verb::Reset => return vec![b'R'],
     };
-    let mut arguments = vec![word.to_owned(), cost.to_string(), capacity.to_string()];
+    let mut argument = Vec::with_capacity(72);
+    let mut put = |first: &[u8], numbers: &[u64]| {
+        argument.extend_from_slice(first);
+        argument.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    };
+    let cost_and = |limit: u32| [cost.to_le_bytes(), limit.to_le_bytes()].concat();
     if let Some(flow) = Flow::of(&spec) {
         let (cost_whole, cost_part) = flow.time(cost);
         let (room_whole, room_part) = flow.time(capacity.saturating_sub(cost));
@@ -128,37 +154,55 @@ pub(crate) fn arguments(verb: Verb, call: &StoreCall<'_>, untouched_since: u64) 
             (0, 0) => 0,
             (whole, part) => untouched_since + whole + u64::from(part > 0),
         };
-        arguments.extend([flow.max, flow.window].map(|number| number.to_string()));
-        let numbers = [cost_whole, cost_part, room_whole, room_part, full_at, charged_at];
-        arguments.extend(numbers.map(|number| number.to_string()));
+        put(&[b'F', letter], &[]);
+        put(&cost_and(spec.max()), &[]);
+        put(&[], &[flow.window, cost_whole, cost_part, room_whole, room_part, full_at, charged_at]);
     } else {
         let window = micros(spec.window());
-        let buckets = match spec.algorithm() {
-            Algorithm::SlidingWindow => u64::from(spec.buckets()).min(window),
-            _ => 0,
+        let (kind, buckets) = match spec.algorithm() {
+            Algorithm::SlidingWindow => (b'C', u64::from(spec.buckets()).min(window)),
+            Algorithm::FixedWindow => (b'W', 0),
+            _ => (b'C', 0),
         };
-        arguments.extend([window, buckets, charged_at].map(|number| number.to_string()));
+        put(&[kind, letter], &[]);
+        put(&cost_and(capacity), &[window, buckets, charged_at]);
     }
-    arguments
+    argument
 }
 
 /// What came of a charge. `None` if the answer is none of ours.
-pub(crate) fn verdict(call: &StoreCall<'_>, answer: &Value) -> Option<StoreVerdict> {
+pub(crate) fn verdict(terms: Terms, answer: &Value) -> Option<StoreVerdict> {
     let [admitted, amount, third, rest @ ..] = numbers::<5>(answer)?;
-    let remaining = call.capacity.saturating_sub(used(&call.spec, amount, rest[0]));
+    let remaining = terms.capacity.saturating_sub(used(&terms.spec, amount, rest[0]));
     Some(if admitted == 1 {
         // What refills is taken back as of when the budget would have been full without it.
-        let clear_at = if Flow::of(&call.spec).is_some() { rest[1] } else { third };
+        let clear_at = if Flow::of(&terms.spec).is_some() { rest[1] } else { third };
         StoreVerdict::Admitted { remaining, receipt: StoreReceipt([third, clear_at.max(third)]) }
     } else {
         StoreVerdict::Denied { remaining, retry_after: Duration::from_micros(third) }
     })
 }
 
+/// What takes back what was answered so, if it has charged anything.
+pub(crate) fn undoing(order: &Order, answer: &Value) -> Option<Order> {
+    let [argument] = &order.arguments[..] else { return None };
+    let [kind, b'C', rest @ ..] = &argument[..] else { return None };
+    let (cost, _) = rest.split_first_chunk()?;
+    let [admitted, _, third, _, clear_at] = numbers(answer)?;
+    if admitted != 1 || u32::from_le_bytes(*cost) == 0 {
+        return None;
+    }
+    let mut back = argument.clone();
+    back[1] = b'G';
+    let last = back.len().checked_sub(8)?;
+    back[last..].copy_from_slice(&(if *kind == b'F' { clear_at.max(third) } else { third }).to_le_bytes());
+    Some(Order { key: order.key.clone(), arguments: vec![back] })
+}
+
 /// What came of a look.
-pub(crate) fn outlook(call: &StoreCall<'_>, answer: &Value) -> Option<StoreOutlook> {
+pub(crate) fn outlook(terms: Terms, answer: &Value) -> Option<StoreOutlook> {
     let [_, amount, wait, part, _] = numbers::<5>(answer)?;
-    Some(StoreOutlook { used: used(&call.spec, amount, part), ready_in: Duration::from_micros(wait) })
+    Some(StoreOutlook { used: used(&terms.spec, amount, part), ready_in: Duration::from_micros(wait) })
 }
 
 fn used(spec: &LimitSpec, amount: u64, part: u64) -> u32 {
@@ -168,15 +212,14 @@ fn used(spec: &LimitSpec, amount: u64, part: u64) -> u32 {
     }
 }
 
-/// Up to so many integers, none below 0; those that are not there are 0.
+/// Up to so many packed integers, none below 0; those that are not there are 0.
 fn numbers<const N: usize>(answer: &Value) -> Option<[u64; N]> {
-    let Value::Array(values) = answer else { return None };
+    let Value::BulkString(bytes) = answer else { return None };
     let mut numbers = [0; N];
-    for (number, value) in numbers.iter_mut().zip(values) {
-        let Value::Int(value) = value else { return None };
-        *number = u64::try_from(*value).unwrap_or(0);
+    for (number, bytes) in numbers.iter_mut().zip(bytes.chunks_exact(8)) {
+        *number = u64::try_from(i64::from_le_bytes(bytes.try_into().ok()?)).unwrap_or(0);
     }
-    (values.len() >= 3 || values.len() == N).then_some(numbers)
+    (bytes.len() >= 3 * 8).then_some(numbers)
 }
 
 fn micros(duration: Duration) -> u64 {

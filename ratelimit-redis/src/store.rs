@@ -22,7 +22,7 @@ use crate::{
     key,
     link::{Failure, Hub, Link, LinkState, Request, Undo},
     route::Route,
-    scripts::{self, Script, Scripts, Verb},
+    scripts::{self, Order, Script, Terms, Verb},
     stats::{Counters, StoreStats},
 };
 
@@ -34,7 +34,6 @@ pub struct RedisStore {
 
 struct Inner {
     route: Route,
-    scripts: Scripts,
     settings: RedisStoreBuilder,
     enabled: AtomicBool,
     counters: Counters,
@@ -86,7 +85,6 @@ impl RedisStore {
         let hub = Arc::new(Hub::start());
         let inner = Inner {
             route: Route::start(&settings, &process_name(), &hub)?,
-            scripts: Scripts::new(),
             settings,
             enabled: AtomicBool::new(true),
             counters: Counters::default(),
@@ -119,35 +117,39 @@ impl RedisStore {
         &self,
         call: &StoreCall<'_>,
         verb: Verb,
-        read: impl FnOnce(&StoreCall<'_>, &Value) -> Option<T> + Send + 'static,
+        read: impl FnOnce(Terms, &Value) -> Option<T> + Send + 'static,
     ) -> StoreAnswer<T> {
         let inner = Arc::clone(&self.inner);
-        let call = Owned::of(call);
         let began = Instant::now();
-        Box::pin(async move {
-            let answer = inner.answer(&call, verb, began).await;
-            let answer = answer.and_then(|value| {
-                read(&call.borrow(), &value)
-                    .ok_or_else(|| Failure::Refused(format!("an answer that is none: {value:?}")))
+        let terms = Terms::of(call);
+        let key = inner.key(call);
+        if matches!(verb, Verb::Charge | Verb::Look) && begins_unfilled(&terms.spec) {
+            let limit = call.limit.to_owned();
+            return Box::pin(async move {
+                let answer = match inner.first_use(&limit, terms.spec, began).await {
+                    Ok(first_use) => {
+                        let order = scripts::order(key, verb, terms, first_use);
+                        inner.decide(order, verb, began).await
+                    }
+                    Err(failure) => Err(failure),
+                };
+                inner.told(answer, began, |value| read(terms, value))
             });
-            match answer {
-                Ok(answer) => {
-                    inner.counters.decided(began.elapsed());
-                    Ok(answer)
-                }
-                Err(failure) => Err(inner.failure(&failure)),
-            }
+        }
+        let order = scripts::order(key, verb, terms, 0);
+        Box::pin(async move {
+            let answer = inner.decide(order, verb, began).await;
+            inner.told(answer, began, |value| read(terms, value))
         })
     }
 
     /// Sends what nobody waits for.
     fn give(&self, call: &StoreCall<'_>, charged_at: u64) {
         let inner = &self.inner;
-        let arguments = scripts::arguments(Verb::Give { charged_at }, call, 0);
-        let request = inner.request_of(&Owned::of(call), arguments, Instant::now());
         if inner.is_enabled() {
+            let order = scripts::order(inner.key(call), Verb::Give { charged_at }, Terms::of(call), 0);
             // What is lost ages like any other charge.
-            inner.route.send(request);
+            inner.route.send(inner.request(scripts::decide(), order, Instant::now()));
         }
     }
 }
@@ -185,35 +187,50 @@ impl Inner {
         self.enabled.load(Relaxed)
     }
 
-    async fn answer(&self, call: &Owned, verb: Verb, began: Instant) -> Result<Value, Failure> {
-        let first_use = match verb {
-            Verb::Charge | Verb::Look if begins_unfilled(&call.spec) => self.first_use(call, began).await?,
-            _ => 0,
+    fn key(&self, call: &StoreCall<'_>) -> Vec<u8> {
+        key::budget(&self.settings.prefix, call.limit, call.key)
+    }
+
+    async fn decide(&self, order: Order, verb: Verb, began: Instant) -> Result<Value, Failure> {
+        let undo = match verb {
+            Verb::Charge if self.settings.on_timeout == OnFailure::Open => Undo::IfDropped,
+            Verb::Charge => Undo::IfUnanswered,
+            _ => Undo::Never,
         };
-        let arguments = scripts::arguments(verb, &call.borrow(), first_use);
-        self.put(|| {
-            let mut request = self.request_of(call, arguments.clone(), began);
-            if verb == Verb::Charge {
-                let (owned, after_timeout) = (call.clone(), self.settings.on_timeout != OnFailure::Open);
-                request.undo =
-                    Some(Undo { arguments: Box::new(move |answer| owned.undone(answer)), after_timeout });
-            }
-            request
-        })
-        .await
+        self.put(Request { undo, ..self.request(scripts::decide(), order, began) }).await
     }
 
     /// Asks the server that holds the key, and the one that it names if it does not.
-    async fn put(&self, request: impl Fn() -> Request) -> Result<Value, Failure> {
+    async fn put(&self, request: Request) -> Result<Value, Failure> {
         if !self.is_enabled() {
             return Err(Failure::Off);
         }
-        let first = request();
-        let link = self.route.link(&first.key).await.ok_or(Failure::Disconnected)?;
-        let answer = ask(&link, first).await;
-        match answer.as_ref().err().and_then(|failure| self.route.elsewhere(failure)) {
-            Some((link, asking)) => ask(&link, Request { asking, ..request() }).await,
-            None => answer,
+        let link = self.route.link(&request.order.key).await.ok_or(Failure::Disconnected)?;
+        let again = self.route.may_name_another().then(|| request.again());
+        let answer = ask(&link, request).await;
+        let elsewhere = answer.as_ref().err().and_then(|failure| self.route.elsewhere(failure));
+        match (elsewhere, again) {
+            (Some((link, asking)), Some(again)) => ask(&link, Request { asking, ..again }).await,
+            _ => answer,
+        }
+    }
+
+    /// Counts what came of a call.
+    fn told<T>(
+        &self,
+        answer: Result<Value, Failure>,
+        began: Instant,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, StoreFailure> {
+        let answer = answer.and_then(|value| {
+            read(&value).ok_or_else(|| Failure::Refused(format!("an answer that is none: {value:?}")))
+        });
+        match answer {
+            Ok(answer) => {
+                self.counters.decided(began.elapsed());
+                Ok(answer)
+            }
+            Err(failure) => Err(self.failure(&failure)),
         }
     }
 
@@ -227,8 +244,9 @@ impl Inner {
         for link in self.route.links() {
             let mut cursor = "0".to_owned();
             loop {
-                let (key, arguments) = (link.own_key().to_vec(), vec![cursor, pattern.clone()]);
-                let request = self.request(scripts::reset_all(), key, arguments, Instant::now());
+                let arguments = vec![cursor.into(), pattern.clone().into()];
+                let order = Order { key: link.own_key().to_vec(), arguments };
+                let request = self.request(scripts::reset_all(), order, Instant::now());
                 let answer = ask(&link, request).await?;
                 cursor =
                     String::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
@@ -240,31 +258,25 @@ impl Inner {
         Ok(())
     }
 
-    fn request(&self, script: Arc<Script>, key: Vec<u8>, arguments: Vec<String>, began: Instant) -> Request {
+    fn request(&self, script: Arc<Script>, order: Order, began: Instant) -> Request {
         let deadline = (began + self.settings.timeout).into();
-        Request { script, key, arguments, deadline, answer: None, asking: false, undo: None }
-    }
-
-    /// That of a call.
-    fn request_of(&self, call: &Owned, arguments: Vec<String>, began: Instant) -> Request {
-        let key = key::budget(&self.settings.prefix, &call.limit, &call.key);
-        self.request(self.scripts.of(call.spec.algorithm()), key, arguments, began)
+        Request { script, order, deadline, answer: None, asking: false, undo: Undo::Never }
     }
 
     /// When the limit was first used, by the server's clock.
-    async fn first_use(&self, call: &Owned, began: Instant) -> Result<u64, Failure> {
+    async fn first_use(&self, limit: &str, spec: LimitSpec, began: Instant) -> Result<u64, Failure> {
         let known = || self.first_uses.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((since, _)) =
-            known().get(&call.limit).filter(|(_, asked)| began.saturating_duration_since(*asked) < REMINDED)
+            known().get(limit).filter(|(_, asked)| began.saturating_duration_since(*asked) < REMINDED)
         {
             return Ok(*since);
         }
-        let life = (REMEMBERED + call.spec.window()).as_millis().to_string();
-        let key = key::first_use(&self.settings.prefix, &call.limit);
-        let request = || self.request(scripts::since(), key.clone(), vec![life.clone()], began);
-        let answer = self.put(request).await?;
+        let life = (REMEMBERED + spec.window()).as_millis().to_string();
+        let key = key::first_use(&self.settings.prefix, limit);
+        let order = Order { key, arguments: vec![life.into()] };
+        let answer = self.put(self.request(scripts::since(), order, began)).await?;
         let since = u64::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
-        known().insert(call.limit.clone(), (since, began));
+        known().insert(limit.to_owned(), (since, began));
         Ok(since)
     }
 
@@ -290,38 +302,6 @@ async fn ask(link: &Link, request: Request) -> Result<Value, Failure> {
 /// A bucket that begins with less than it holds fills up from the first use of its limit.
 fn begins_unfilled(spec: &LimitSpec) -> bool {
     spec.algorithm() == Algorithm::TokenBucket && spec.initial() < spec.burst()
-}
-
-/// A call that outlives its caller.
-#[derive(Clone)]
-struct Owned {
-    limit: String,
-    spec: LimitSpec,
-    key: Vec<u8>,
-    cost: u32,
-    capacity: u32,
-}
-
-impl Owned {
-    fn of(call: &StoreCall<'_>) -> Self {
-        let StoreCall { limit, spec, key, cost, capacity, .. } = *call;
-        Self { limit: limit.to_owned(), spec, key: key.to_vec(), cost, capacity }
-    }
-
-    fn borrow(&self) -> StoreCall<'_> {
-        StoreCall::new(&self.limit, self.spec, &self.key).with_cost(self.cost).with_capacity(self.capacity)
-    }
-
-    /// What takes the charge back that was answered so.
-    fn undone(&self, answer: &Value) -> Option<Vec<String>> {
-        let call = self.borrow();
-        match scripts::verdict(&call, answer)? {
-            StoreVerdict::Admitted { receipt: StoreReceipt([_, clear_at]), .. } if call.cost > 0 => {
-                Some(scripts::arguments(Verb::Give { charged_at: clear_at }, &call, 0))
-            }
-            _ => None,
-        }
-    }
 }
 
 /// Unlikely to be another process's.

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _, ProtocolVersion,
-    PushKind, RedisConnectionInfo, RedisError, RedisResult, aio::MultiplexedConnection, cmd,
-    io::tcp::TcpSettings,
+    RedisConnectionInfo, RedisError, RedisResult, aio::MultiplexedConnection, cmd, io::tcp::TcpSettings,
 };
-use tokio::{sync::watch, time::timeout};
+use tokio::time::timeout;
+
+use super::Wire;
 
 #[derive(Clone)]
 pub(crate) enum Source {
@@ -17,20 +18,14 @@ pub(crate) enum Source {
     Sentinels(Vec<ConnectionInfo>, String),
 }
 
-/// A connection, and a way to be told that it broke, whether or not anything is asked of it.
-pub(crate) struct Connected {
-    pub(crate) connection: MultiplexedConnection,
-    pub(crate) broken: watch::Receiver<bool>,
-}
-
 /// A sentinel that takes longer is passed over.
 const SENTINEL_ANSWERS: Duration = Duration::from_millis(250);
 
 impl Source {
-    pub(crate) async fn connect(&self, within: Duration) -> RedisResult<Connected> {
+    pub(super) async fn connect(&self) -> RedisResult<Wire> {
         match self {
-            Self::Server(server) => connect(server.clone(), within).await,
-            Self::Sentinels(sentinels, name) => connect(master(sentinels, name).await?, within).await,
+            Self::Server(server) => Wire::connect(server).await,
+            Self::Sentinels(sentinels, name) => Wire::connect(&master(sentinels, name).await?).await,
         }
     }
 }
@@ -55,22 +50,11 @@ pub(crate) fn at(address: &str, like: &ConnectionInfo) -> Option<ConnectionInfo>
     Some(other)
 }
 
-pub(crate) async fn connect(server: ConnectionInfo, within: Duration) -> RedisResult<Connected> {
-    let (breaks, broken) = watch::channel(false);
-    let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(within))
-        // Each request has its own.
-        .set_response_timeout(None)
-        .set_pipeline_buffer_size(1024)
-        .set_push_sender(move |message: redis::PushInfo| {
-            if message.kind == PushKind::Disconnection {
-                _ = breaks.send(true);
-            }
-            Ok::<(), redis::aio::SendError>(())
-        });
-    let client = Client::open(server)?;
-    let connection = client.get_multiplexed_async_connection_with_config(&config).await?;
-    Ok(Connected { connection, broken })
+/// A connection to look about a server: for links, see [`Wire`].
+pub(crate) async fn connect(server: ConnectionInfo, within: Duration) -> RedisResult<MultiplexedConnection> {
+    let config =
+        AsyncConnectionConfig::new().set_connection_timeout(Some(within)).set_response_timeout(Some(within));
+    Client::open(server)?.get_multiplexed_async_connection_with_config(&config).await
 }
 
 /// The master, by the first sentinel that knows one.
@@ -94,7 +78,7 @@ async fn ask(sentinel: &ConnectionInfo, name: &str) -> RedisResult<(String, u16)
     for settings in [settings, bare] {
         let sentinel = sentinel.clone().set_redis_settings(settings);
         answer = match connect(sentinel, SENTINEL_ANSWERS).await {
-            Ok(Connected { mut connection, .. }) => {
+            Ok(mut connection) => {
                 cmd("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(name).query_async(&mut connection).await
             }
             Err(error) => Err(error),

@@ -1,25 +1,21 @@
 //! The task behind a link: connects, tries, serves, and begins again.
 
 use std::{
-    future::Future,
+    future::{pending, poll_fn},
     hash::{BuildHasher, RandomState},
+    pin::pin,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
 
-use futures_util::{StreamExt as _, stream::FuturesUnordered};
-use redis::{FromRedisValue as _, RedisResult, aio::MultiplexedConnection};
+use redis::{FromRedisValue as _, RedisResult};
 use tokio::{
-    sync::mpsc,
-    time::{Instant, interval, sleep, timeout},
+    sync::oneshot,
+    time::{Instant, interval, sleep, sleep_until, timeout},
 };
 
-use super::{
-    LinkState, Request, Shared, Source,
-    exchange::{Outcome, ask, breaks_link, exchange},
-    source::Connected,
-};
-use crate::scripts::Script;
+use super::{Failure, LinkState, Request, Shared, Source, Undo, Wire, answer::hand_over};
+use crate::scripts::{Order, Script};
 
 /// How a link is kept.
 #[derive(Clone)]
@@ -30,10 +26,12 @@ pub(crate) struct Habits {
     pub(crate) first_attempt: Duration,
     /// The write that shows whether the server decides, and counts the processes that use it.
     pub(crate) probe: Arc<Probe>,
+    /// Whether one call may be about several keys.
+    pub(crate) mixes_keys: bool,
 }
 
 pub(crate) struct Probe {
-    pub(crate) script: Script,
+    pub(crate) script: Arc<Script>,
     pub(crate) key: Vec<u8>,
     /// The name of this process.
     pub(crate) process: String,
@@ -47,133 +45,145 @@ const FORGOTTEN: Duration = Duration::from_secs(16);
 
 const LONGEST_CONNECT: Duration = Duration::from_secs(1);
 
-/// After so many timeouts in a row the link is dropped.
-const MOST_TIMEOUTS: u32 = 3;
-
 /// A pause before another attempt is no shorter, and no longer: what comes back is in service within a second.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(900);
 
 impl Probe {
-    async fn run(&self, connection: MultiplexedConnection) -> RedisResult<u32> {
-        let arguments = [self.process.clone(), FORGOTTEN.as_millis().to_string()];
-        let answer = ask(connection, &self.script, &self.key, &arguments, false).await?;
+    fn order(&self) -> Order {
+        let arguments = vec![self.process.clone().into(), FORGOTTEN.as_millis().to_string().into()];
+        Order { key: self.key.clone(), arguments }
+    }
+
+    async fn run(&self, wire: &mut Wire) -> RedisResult<u32> {
+        let answer = wire.ask(&self.script.by_code([&self.order()].into_iter())).await?;
         Ok(u32::from_redis_value(answer)?)
+    }
+
+    /// The same among requests. The answer says how it went.
+    fn beat(&self, shared: &Shared) -> oneshot::Receiver<Result<redis::Value, Failure>> {
+        let (answer, answered) = oneshot::channel();
+        let request = Request {
+            script: Arc::clone(&self.script),
+            order: self.order(),
+            deadline: Instant::now() + HEARTBEAT / 2,
+            answer: Some(answer),
+            asking: false,
+            undo: Undo::Never,
+        };
+        _ = shared.enter(request);
+        answered
     }
 }
 
-pub(super) async fn run(
-    source: Source,
-    habits: Habits,
-    mut requests: mpsc::Receiver<Request>,
-    shared: Arc<Shared>,
-) {
+pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
     // Callers wait for the first attempt, and for that only: so it is over when they have to be answered.
     let mut up = timeout(habits.first_attempt, bring_up(&source, &habits, &shared)).await.ok().flatten();
     let mut pause = SHORTEST_PAUSE;
     loop {
-        if let Some(connected) = up {
-            shared.connected.fetch_add(1, Relaxed);
-            shared.set(LinkState::Up);
+        if let Some(wire) = up {
+            shared.go_up(wire.clone());
             let came_up = Instant::now();
-            let over = serve(connected, &habits, &mut requests, &shared).await;
-            shared.set(LinkState::Down);
-            if over {
-                return;
-            }
+            serve(wire, &habits, &shared).await;
             if came_up.elapsed() > LONGEST_PAUSE {
                 pause = SHORTEST_PAUSE;
             }
         }
-        shared.set(LinkState::Down);
+        shared.go_down();
         let next = async {
             sleep(jitter(pause)).await;
             bring_up(&source, &habits, &shared).await
         };
-        let Some(attempt) = refuse_during(&mut requests, next).await else { return };
-        up = attempt;
+        tokio::select! {
+            attempt = next => up = attempt,
+            () = left(&shared) => return,
+        }
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
 /// Connects, and tries whether the server decides.
-async fn bring_up(source: &Source, habits: &Habits, shared: &Shared) -> Option<Connected> {
-    let connected = timeout(LONGEST_CONNECT, source.connect(LONGEST_CONNECT)).await.ok()?.ok()?;
+async fn bring_up(source: &Source, habits: &Habits, shared: &Shared) -> Option<Wire> {
+    let mut wire = timeout(LONGEST_CONNECT, source.connect()).await.ok()?.ok()?;
     if shared.state() != LinkState::Starting {
         shared.set(LinkState::Probing);
     }
-    let probing = habits.probe.run(connected.connection.clone());
+    let probing = habits.probe.run(&mut wire);
     let nodes = timeout(habits.timeout.max(SHORTEST_PAUSE), probing).await.ok()?.ok();
     if nodes.is_none() {
         shared.set(LinkState::Down);
     }
     shared.nodes.store(nodes?, Relaxed);
-    Some(connected)
+    Some(wire)
 }
 
-/// Waits, and meanwhile refuses what may still arrive. `None`: nobody is left to send any.
-async fn refuse_during<T>(
-    requests: &mut mpsc::Receiver<Request>,
-    wait: impl Future<Output = T>,
-) -> Option<T> {
-    tokio::pin!(wait);
-    loop {
-        tokio::select! {
-            biased;
-            done = &mut wait => return Some(done),
-            // Dropped, which tells the caller.
-            request = requests.recv() => drop(request?),
-        }
+/// Until nobody uses the link any more.
+async fn left(shared: &Shared) {
+    while !shared.is_left() {
+        shared.task.notified().await;
     }
 }
 
-/// Sends what is asked until the link is of no use, or of none to anybody: then `true`.
-async fn serve(
-    connected: Connected,
-    habits: &Habits,
-    requests: &mut mpsc::Receiver<Request>,
-    shared: &Shared,
-) -> bool {
-    let Connected { connection, mut broken } = connected;
-    let mut under_way = FuturesUnordered::new();
-    let mut late = FuturesUnordered::new();
+/// Reads answers and looks after the link, until it is of no use, or of none to anybody.
+async fn serve(wire: Wire, habits: &Habits, shared: &Shared) {
+    let mut reading = pin!(wire.read(|answer| hand_over(shared, answer)));
     let mut beats = interval(HEARTBEAT);
     beats.reset();
-    let mut heartbeat = FuturesUnordered::new();
-    let mut timeouts = 0;
-    let mut batch = Vec::with_capacity(64);
-    loop {
+    let mut beat = None;
+    while !shared.is_left() {
+        let (alarm, is_blocked) = {
+            let line = shared.line();
+            (line.alarm(), line.is_blocked())
+        };
         tokio::select! {
-            received = requests.recv_many(&mut batch, 64) => {
-                if received == 0 {
-                    // What was asked without waiting for it still goes out.
-                    _ = timeout(habits.timeout, async { while under_way.next().await.is_some() {} }).await;
-                    return true;
+            () = &mut reading => return,
+            () = shared.task.notified() => {}
+            () = until(alarm) => {
+                if shared.line().ring(Instant::now()) {
+                    return;
                 }
-                under_way.extend(batch.drain(..).map(|request| exchange(connection.clone(), request)));
             }
-            Some(outcome) = under_way.next() => match outcome {
-                Outcome::Answered => timeouts = 0,
-                Outcome::Broken => return false,
-                Outcome::TimedOut(rest) => {
-                    late.push(rest);
-                    timeouts += 1;
-                    if timeouts >= MOST_TIMEOUTS {
-                        return false;
-                    }
+            written = poll_fn(|context| shared.line().write(context)), if is_blocked => {
+                if written.is_err() {
+                    return;
                 }
-            },
-            Some(()) = late.next() => {}
-            Some(nodes) = heartbeat.next() => match nodes {
-                Ok(Ok(nodes)) => shared.nodes.store(nodes, Relaxed),
-                Ok(Err(error)) if !breaks_link(&error) => {}
-                _ => return false,
-            },
-            _ = beats.tick() => {
-                heartbeat.push(timeout(HEARTBEAT / 2, habits.probe.run(connection.clone())));
             }
-            _ = broken.changed() => return false,
+            answer = answered(&mut beat) => {
+                beat = None;
+                match answer.map(u32::from_redis_value) {
+                    Ok(Ok(nodes)) => shared.nodes.store(nodes, Relaxed),
+                    Err(Failure::Refused(_)) => {}
+                    _ => return,
+                }
+            }
+            _ = beats.tick() => beat = Some(habits.probe.beat(shared)),
         }
+    }
+    // What was asked without waiting for it still goes out.
+    let idle = async {
+        while !shared.line().is_idle() {
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::select! {
+        () = &mut reading => {}
+        _ = timeout(habits.timeout, idle) => {}
+    }
+}
+
+async fn until(alarm: Option<Instant>) {
+    match alarm {
+        Some(alarm) => sleep_until(alarm).await,
+        None => pending().await,
+    }
+}
+
+async fn answered(
+    beat: &mut Option<oneshot::Receiver<Result<redis::Value, Failure>>>,
+) -> Result<redis::Value, Failure> {
+    match beat {
+        Some(answer) => answer.await.unwrap_or(Err(Failure::Disconnected)),
+        None => pending().await,
     }
 }
 

@@ -1,11 +1,11 @@
--- sliding_window and sliding_log: a list of charges, each of which counts until a window after its instant.
+-- sliding_window and sliding_log: charges, each of which counts until a window after its instant.
 --
--- In a log that is the instant of the charge, in a window the end of its bucket. The first element is what is in use,
--- the latest instant seen and the window.
-local window, buckets, given = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+-- In a log that is the instant of the charge, in a window the end of its bucket. A list holds them, the oldest first, but
+-- for the newest: that stands in its first element, with what is in use, the latest instant seen, the window, and until
+-- when the key is kept. So one more charge in a bucket changes that element alone.
 
 -- The instant from which a charge ages that is made at `at`.
-local function placed(at)
+local function placed(at, window, buckets)
   if buckets == 0 then
     return at
   end
@@ -19,130 +19,153 @@ local function placed(at)
 end
 
 -- Elements are read in pages. The first are enough for most calls.
-local page, first, size = redis.pcall('LRANGE', key, 0, 1), 0, 2
-local exists = page[1] ~= nil
+local page, starts, size
 
-local function element(index)
-  if index < first or index >= first + size then
-    first, size = index - math.fmod(index, 64), 64
-    page = redis.call('LRANGE', key, first, first + size - 1)
+local function charge_at(key, index)
+  if index < starts or index >= starts + size then
+    starts, size = index - math.fmod(index, 64), 64
+    page = redis.call('LRANGE', key, starts, starts + size - 1)
   end
-  return page[index - first + 1]
-end
-
-local function charge_at(index)
-  local entry = element(index)
+  local entry = page[index - starts + 1]
   if entry then
     return unpack('<dd', entry)
   end
 end
 
-local used, latest, kept_for, adopted = 0, 0, 0, nil
-if page.err then
-  local permits, at = held()
-  used, latest = math.ceil(permits), at
-  adopted = pack('<dd', placed(at), used)
-  -- As if it were kept so.
-  page, size = { '', adopted }, 64
-elseif exists then
-  if #page[1] ~= 24 then
-    refuse()
-  end
-  used, latest, kept_for = unpack('<ddd', page[1])
-end
-local now = math.max(raw, latest)
-
--- The first that still counts.
-local oldest = 1
-while true do
-  local instant, permits = charge_at(oldest)
-  if not instant or instant + window > now then
-    break
-  end
-  used, oldest = used - permits, oldest + 1
-end
-
--- Drops what has aged, and writes the first element.
-local function write()
-  local head = pack('<ddd', used, now, window)
-  if adopted then
-    redis.call('DEL', key)
-    redis.call('RPUSH', key, head)
-    if oldest == 1 then
-      redis.call('RPUSH', key, adopted)
-    end
-  elseif not exists then
-    redis.call('RPUSH', key, head)
-  elseif oldest > 1 then
-    redis.call('LTRIM', key, oldest, -1)
-    redis.call('LPUSH', key, head)
-  else
-    redis.call('LSET', key, 0, head)
-  end
-end
-
-local function newest()
-  local entry = redis.call('LINDEX', key, -1)
-  if #entry == 16 then
-    return unpack('<dd', entry)
-  end
-end
-
-if verb == 'give' then
-  if adopted then
-    return 0
-  end
-  local index = redis.call('LLEN', key) - 1
-  while index >= oldest do
-    local instant, permits = charge_at(index)
-    if instant == given then
-      local back = math.min(permits, cost)
-      used = used - back
-      if back == permits then
+-- Takes back up to `cost` permits of a charge that is not the newest, and says how many.
+local function take_back(key, given, cost, oldest)
+  for index = redis.call('LLEN', key) - 1, oldest, -1 do
+    local instant, permits = charge_at(key, index)
+    if instant < given then
+      break
+    elseif instant == given then
+      local left = math.max(permits - cost, 0)
+      if left > 0 then
+        redis.call('LSET', key, index, pack('<dd', instant, left))
+      else
         redis.call('LSET', key, index, 'gone')
         redis.call('LREM', key, -1, 'gone')
-      else
-        redis.call('LSET', key, index, pack('<dd', instant, permits - back))
       end
-      write()
-      redis.call('PEXPIRE', key, life(math.max(newest() or now, now) + window))
-      return back
-    elseif instant < given then
-      return 0
+      size = 0
+      return permits - left
     end
-    index = index - 1
   end
   return 0
 end
 
-if cost > 0 and used + cost > capacity then
-  local excess, index, ready = used + cost - capacity, oldest, now
-  while excess > 0 do
-    local instant, permits = charge_at(index)
-    if not instant then
+local function charges(key, first, last)
+  local window, buckets, now, changed, adopts
+  local used, latest, newest, permits, kept_until, oldest = 0, 0, 0, 0, -math.huge, 1
+  page, starts, size = redis.pcall('LRANGE', key, 0, 1), 0, 2
+  local exists = page[1]
+  for i = first, last do
+    local verb, cost, capacity, length, parts, given = unpack('<xc1I4I4I8I8I8', ARGV[i])
+    if i == first then
+      window, buckets = length, parts
+      if page.err then
+        -- Charged under another limit.
+        used, latest = held(key, redis.pcall('GET', key))
+        used = math.ceil(used)
+        newest, permits = placed(latest, window, buckets), used
+        page, size, adopts = {}, math.huge, true
+      elseif exists then
+        if #exists ~= 48 then
+          refuse()
+        end
+        local _
+        used, latest, _, newest, permits, kept_until = unpack('<dddddd', exists)
+      end
+      now = math.max(raw, latest)
+      -- The first that still counts.
+      while true do
+        local instant, aged = charge_at(key, oldest)
+        if not instant then
+          if newest + window <= now then
+            used, permits = 0, 0
+          end
+          break
+        elseif instant + window > now then
+          break
+        end
+        used, oldest = used - aged, oldest + 1
+      end
+    elseif length ~= window or parts ~= buckets then
+      -- Another limit from here on.
+      last = i - 1
       break
     end
-    excess, index, ready = excess - permits, index + 1, instant + window
+
+    if verb == 'G' then
+      local back = 0
+      if adopts then
+        -- It was charged by another algorithm, which alone could find it.
+        back = 0
+      elseif given == newest then
+        back = math.min(permits, cost)
+        permits = permits - back
+      else
+        back = take_back(key, given, cost, oldest)
+      end
+      used, changed = used - back, changed or back > 0
+      answers[i] = 0
+    elseif cost > 0 and used + cost > capacity then
+      local excess, index, ready = used + cost - capacity, oldest, now
+      while excess > 0 do
+        local instant, frees = charge_at(key, index)
+        ready = (instant or newest) + window
+        if not instant then
+          break
+        end
+        excess, index = excess - frees, index + 1
+      end
+      answers[i] = pack('<i8i8i8', 0, used, ready - raw)
+    elseif verb == 'L' then
+      answers[i] = pack('<i8i8i8', 1, used, 0)
+    else
+      local instant = placed(now, window, buckets)
+      if newest >= instant then
+        permits = permits + cost
+      else
+        if permits > 0 then
+          if adopts then
+            redis.call('DEL', key)
+            redis.call('RPUSH', key, '')
+            adopts, exists = false, true
+          end
+          redis.call('RPUSH', key, pack('<dd', newest, permits))
+          size = 0
+        end
+        newest, permits = instant, cost
+      end
+      used, changed = used + cost, true
+      answers[i] = pack('<i8i8i8', 1, used, newest)
+    end
   end
-  return { 0, used, ready - raw }
-end
-if verb == 'look' then
-  return { 1, used, 0 }
+
+  if changed then
+    -- Half of the margin may be used up before the key's life is prolonged.
+    local counts_until = newest + window
+    local prolongs = counts_until > kept_until + 500 * margin
+    if prolongs then
+      kept_until = counts_until
+    end
+    local head = pack('<dddddd', used, now, window, newest, permits, kept_until)
+    if exists then
+      if oldest > 1 then
+        -- The last that has aged makes room for it.
+        redis.call('LTRIM', key, oldest - 1, -1)
+      end
+      redis.call('LSET', key, 0, head)
+    else
+      if adopts then
+        redis.call('DEL', key)
+      end
+      redis.call('RPUSH', key, head)
+    end
+    if prolongs then
+      redis.call('PEXPIRE', key, life(counts_until))
+    end
+  end
+  return last
 end
 
-used = used + cost
-write()
-local instant = placed(now)
-local last, permits = newest()
-if last and last >= instant then
-  instant = last
-  redis.call('LSET', key, -1, pack('<dd', last, permits + cost))
-else
-  redis.call('RPUSH', key, pack('<dd', instant, cost))
-  kept_for = 0
-end
--- One more charge in a bucket lives no longer than the first.
-if kept_for ~= window then
-  redis.call('PEXPIRE', key, life(instant + window))
-end
-return { 1, used, instant }

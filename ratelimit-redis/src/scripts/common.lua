@@ -1,32 +1,28 @@
-local key, verb, cost, capacity = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-
-if verb == 'reset' then
-  return redis.call('DEL', key)
-end
-
--- What is kept is packed: whole numbers as doubles, which hold them exactly, and which cost less than text.
+-- What every algorithm needs. A call of the script decides about KEYS[i] as ARGV[i] asks, for each i, and answers[i] is what
+-- comes of it. Calls for one key stand together: their budget is read once, and written once if it has changed.
 local pack, unpack = struct.pack, struct.unpack
+local answers = {}
 
 -- For how many milliseconds a key is kept that counts until `instant`.
 local function life(instant)
-  return string.format('%.0f', math.ceil(math.max(instant - raw, 0) / 1000) + margin)
+  return math.ceil(math.max(instant - raw, 0) / 1000) + margin
 end
 
+-- What is kept is packed: whole numbers as doubles, which hold them exactly, and which cost less than text.
 local function refuse()
-  error('the key holds no budget of this version')
+  error('ERR the key holds no budget of this version', 0)
 end
 
 -- What the budget holds, whatever algorithm has charged it last: permits in use, when it was last charged, and since
--- when they count. Begun permits may be told as fractions.
-local function held()
-  local state = redis.pcall('GET', key)
+-- when they count. Begun permits may be told as fractions. `state` is the key's text, if it has one.
+local function held(key, state)
   if not state then
     return 0, 0, 0
   end
   if type(state) == 'string' then
     local kind = string.byte(state)
     if kind == 87 and #state == 33 then
-      local _, used, begins, latest, window = unpack('<c1dddd', state)
+      local used, begins, latest, window = unpack('<xdddd', state)
       if begins + window <= math.max(raw, latest) then
         used = 0
       end
@@ -35,7 +31,7 @@ local function held()
     if kind ~= 70 or #state ~= 41 then
       refuse()
     end
-    local _, whole, part, max, length, at = unpack('<c1ddddd', state)
+    local whole, part, max, length, at = unpack('<xddddd', state)
     local permits = ((whole - at) * 1000 * max + part) / length
     local near = math.floor(permits + 0.5)
     if math.abs(permits - near) < 0.000001 then
@@ -44,11 +40,12 @@ local function held()
     return permits, at, at
   end
   local entries = redis.call('LRANGE', key, 0, -1)
-  if #entries[1] ~= 24 then
+  if #entries[1] ~= 48 then
     refuse()
   end
-  local _, latest, window = unpack('<ddd', entries[1])
+  local _, latest, window, newest, permits = unpack('<ddddd', entries[1])
   local used, since, now = 0, latest, math.max(raw, latest)
+  entries[#entries + 1] = pack('<dd', newest, permits)
   for i = #entries, 2, -1 do
     local instant, permits = unpack('<dd', entries[i])
     if instant + window <= now then

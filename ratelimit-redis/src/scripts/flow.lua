@@ -3,70 +3,77 @@
 -- That is a number of whole microseconds and a part of one, in units of which `max * 1000` make a microsecond: so a permit,
 -- `window` nanoseconds of `max` permits, is a whole number of units at any rate. What takes a multiplication that a
 -- double cannot hold was done by the caller.
-local max, length = tonumber(ARGV[4]), tonumber(ARGV[5])
-local cost_whole, cost_part = tonumber(ARGV[6]), tonumber(ARGV[7])
-local room_whole, room_part = tonumber(ARGV[8]), tonumber(ARGV[9])
-local untouched, given = tonumber(ARGV[10]), tonumber(ARGV[11])
-local units = max * 1000
+local function flow(key, first, last)
+  local state = redis.pcall('GET', key)
+  local exists, changed = state, false
+  local whole, part, now, by_max, by_length
+  for i = first, last do
+    local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given =
+      unpack('<xc1I4I4I8I8I8I8I8I8I8', ARGV[i])
+    local units = max * 1000
+    if i == first then
+      local latest = 0
+      whole, part = untouched, 0
+      if state then
+        if type(state) == 'string' and #state == 41 and string.byte(state) == 70 then
+          whole, part, by_max, by_length, latest = unpack('<xddddd', state)
+        end
+        if by_max ~= max or by_length ~= length then
+          -- Charged under another limit.
+          local permits
+          permits, latest = held(key, state)
+          whole, part = latest + math.ceil(permits * length / units - 0.001), 0
+        end
+      end
+      by_max, by_length, now = max, length, math.max(raw, latest)
+      if whole < now then
+        whole, part = now, 0
+      end
+    elseif max ~= by_max or length ~= by_length then
+      -- Another limit from here on.
+      last = i - 1
+      break
+    end
 
-local whole, part, latest = untouched, 0, 0
-local state = redis.pcall('GET', key)
-if state then
-  local by_max, by_length, _
-  if type(state) == 'string' and #state == 41 and string.byte(state) == 70 then
-    _, whole, part, by_max, by_length, latest = unpack('<c1ddddd', state)
+    -- When there is room.
+    local ready, rest = whole - room_whole, part - room_part
+    if rest < 0 then
+      ready, rest = ready - 1, rest + units
+    end
+    if rest > 0 then
+      ready = ready + 1
+    end
+    if verb == 'G' then
+      -- Less what has flowed since, and no more than is in use.
+      local back = cost_whole - math.max(now - given, 0)
+      if exists and back >= 0 then
+        whole, part, changed = whole - back, part - cost_part, true
+        if part < 0 then
+          whole, part = whole - 1, part + units
+        end
+        if whole < now then
+          whole, part = now, 0
+        end
+      end
+      answers[i] = 0
+    elseif cost > 0 and ready > now then
+      answers[i] = pack('<i8i8i8i8', 0, whole - now, ready - raw, part)
+    elseif verb == 'L' then
+      answers[i] = pack('<i8i8i8i8', 1, whole - now, 0, part)
+    else
+      local clear = whole
+      whole, part = whole + cost_whole, part + cost_part
+      if part >= units then
+        whole, part = whole + 1, part - units
+      end
+      exists, changed = true, true
+      answers[i] = pack('<i8i8i8i8i8', 1, whole - now, now, part, clear)
+    end
   end
-  if by_max ~= max or by_length ~= length then
-    -- Charged under another limit.
-    local permits
-    permits, latest = held()
-    whole, part = latest + math.ceil(permits * length / units - 0.001), 0
+  if changed then
+    local value = pack('<c1ddddd', 'F', whole, part, by_max, by_length, now)
+    redis.call('SET', key, value, 'PX', life(whole + 1))
   end
-end
-local now = math.max(raw, latest)
-if whole < now then
-  whole, part = now, 0
+  return last
 end
 
-local function write()
-  redis.call('SET', key, pack('<c1ddddd', 'F', whole, part, max, length, now), 'PX', life(whole + 1))
-end
-
-if verb == 'give' then
-  -- Less what has flowed since, and no more than is in use.
-  local back = cost_whole - math.max(now - given, 0)
-  if not state or back < 0 or (whole == now and part == 0) then
-    return 0
-  end
-  whole, part = whole - back, part - cost_part
-  if part < 0 then
-    whole, part = whole - 1, part + units
-  end
-  if whole < now then
-    whole, part = now, 0
-  end
-  write()
-  return 1
-end
-
--- When there is room.
-local ready, rest = whole - room_whole, part - room_part
-if rest < 0 then
-  ready, rest = ready - 1, rest + units
-end
-if rest > 0 then
-  ready = ready + 1
-end
-if cost > 0 and ready > now then
-  return { 0, whole - now, ready - raw, part }
-end
-if verb == 'look' then
-  return { 1, whole - now, 0, part }
-end
-local clear = whole
-whole, part = whole + cost_whole, part + cost_part
-if part >= units then
-  whole, part = whole + 1, part - units
-end
-write()
-return { 1, whole - now, now, part, clear }

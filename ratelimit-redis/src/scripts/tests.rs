@@ -2,14 +2,15 @@
 
 mod histories;
 mod lives;
+mod together;
 mod vectors;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use ratelimit_runtime::{LimitSpec, StoreCall, StoreOutlook, StoreReceipt, StoreVerdict};
 use redis::{Connection, Value};
 
-use super::{Scripts, Verb, arguments, outlook, verdict};
+use super::{Order, Script, Terms, Verb, argument, decide, decide_by, outlook, verdict};
 use crate::{
     key,
     support::{Engine, Server},
@@ -21,7 +22,7 @@ const TEST_CLOCK: &str = "local raw, margin = tonumber(ARGV[#ARGV]), 3600000\n";
 /// A budget on a server, asked at times of the test's choice.
 struct Budget<'a> {
     connection: &'a mut Connection,
-    scripts: Scripts,
+    script: Arc<Script>,
     key: Vec<u8>,
     /// In microseconds.
     now: u64,
@@ -29,32 +30,39 @@ struct Budget<'a> {
 
 impl<'a> Budget<'a> {
     fn new(connection: &'a mut Connection, name: &str) -> Self {
-        let scripts = Scripts::with_clock(TEST_CLOCK);
-        Self { connection, scripts, key: key::budget("test", name, b""), now: 0 }
+        let script = Arc::new(decide_by(TEST_CLOCK));
+        Self { connection, script, key: key::budget("test", name, b""), now: 0 }
     }
 
     /// By the server's own clock.
     fn in_real_time(connection: &'a mut Connection, name: &str) -> Self {
-        Self { scripts: Scripts::new(), ..Self::new(connection, name) }
+        Self { script: decide(), ..Self::new(connection, name) }
     }
 
     fn ask(&mut self, verb: Verb, call: &StoreCall<'_>) -> Value {
-        let mut arguments = arguments(verb, call, 0);
-        arguments.push(self.now.to_string());
-        let script = self.scripts.of(call.spec.algorithm());
-        script.by_code(&self.key, &arguments).query(self.connection).unwrap()
+        self.ask_at_once(&[argument(verb, Terms::of(call), 0)]).remove(0)
+    }
+
+    /// Several calls by one call of the script.
+    fn ask_at_once(&mut self, calls: &[Vec<u8>]) -> Vec<Value> {
+        let mut orders: Vec<_> =
+            calls.iter().map(|call| Order { key: self.key.clone(), arguments: vec![call.clone()] }).collect();
+        if let Some(last) = orders.last_mut() {
+            last.arguments.push(self.now.to_string().into());
+        }
+        self.script.by_code(orders.iter()).query(self.connection).unwrap()
     }
 
     fn charge(&mut self, spec: LimitSpec, cost: u32) -> StoreVerdict {
         let call = call(spec).with_cost(cost);
         let answer = self.ask(Verb::Charge, &call);
-        verdict(&call, &answer).unwrap()
+        verdict(Terms::of(&call), &answer).unwrap()
     }
 
     fn look(&mut self, spec: LimitSpec) -> StoreOutlook {
         let call = call(spec);
         let answer = self.ask(Verb::Look, &call);
-        outlook(&call, &answer).unwrap()
+        outlook(Terms::of(&call), &answer).unwrap()
     }
 
     fn refund(&mut self, spec: LimitSpec, cost: u32, StoreReceipt([charged_at, _]): StoreReceipt) {

@@ -1,35 +1,42 @@
 -- fixed_window: what is in use in the current window, and when that began.
-local window, given = tonumber(ARGV[4]), tonumber(ARGV[6])
-local used, latest, begins = held()
-local now = math.max(raw, latest)
-used = math.ceil(used)
-if begins + window <= now then
-  used = 0
-end
+local function fixed(key, first, last)
+  local window, changed, used, begins, now
+  for i = first, last do
+    local verb, cost, capacity, length, _, given = unpack('<xc1I4I4I8I8I8', ARGV[i])
+    if i == first then
+      local latest
+      window, used, latest, begins = length, held(key, redis.pcall('GET', key))
+      now, used = math.max(raw, latest), math.ceil(used)
+      if begins + window <= now then
+        used = 0
+      end
+    elseif length ~= window then
+      -- Another limit from here on.
+      last = i - 1
+      break
+    end
 
-local function write()
-  redis.call('SET', key, pack('<c1dddd', 'W', used, begins, now, window), 'PX', life(begins + window))
-end
-
-if verb == 'give' then
-  if used == 0 or begins ~= given then
-    return 0
+    if verb == 'G' then
+      if used > 0 and begins == given then
+        used, changed = math.max(used - cost, 0), true
+      end
+      answers[i] = 0
+    elseif cost > 0 and used + cost > capacity then
+      answers[i] = pack('<i8i8i8', 0, used, begins + window - raw)
+    elseif verb == 'L' then
+      answers[i] = pack('<i8i8i8', 1, used, 0)
+    else
+      if used == 0 then
+        begins = now
+      end
+      used, changed = used + cost, true
+      answers[i] = pack('<i8i8i8', 1, used, begins)
+    end
   end
-  local back = math.min(used, cost)
-  used = used - back
-  write()
-  return back
+  if changed then
+    local value = pack('<c1dddd', 'W', used, begins, now, window)
+    redis.call('SET', key, value, 'PX', life(begins + window))
+  end
+  return last
 end
 
-if cost > 0 and used + cost > capacity then
-  return { 0, used, begins + window - raw }
-end
-if verb == 'look' then
-  return { 1, used, 0 }
-end
-if used == 0 then
-  begins = now
-end
-used = used + cost
-write()
-return { 1, used, begins }

@@ -1,0 +1,113 @@
+//! What an answer is to those who wait for it.
+
+use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
+
+use super::{Failure, Request, Shared, Undo, line::Train};
+use crate::scripts;
+
+/// Hands an answer to those whom it is for, and says whether the link is of use.
+pub(super) fn hand_over(shared: &Shared, answer: Value) -> bool {
+    // Nothing was asked that this could answer.
+    let Some(train) = shared.arrive() else { return false };
+    let Some(first) = train.0.first() else { return true };
+    if let Value::ServerError(_) = answer {
+        return match answer.extract_error() {
+            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                shared.repeat(train);
+                true
+            }
+            Err(error) => {
+                let (failure, fatal) = (failure(&error), breaks_link(&error));
+                train.0.into_iter().for_each(|request| request.fail(failure.clone()));
+                !fatal
+            }
+            Ok(_) => false,
+        };
+    }
+    if train.0.iter().any(|request| request.answer.is_some()) {
+        shared.line().is_in_time();
+    }
+    if !first.script.takes_many {
+        train.0.into_iter().for_each(|request| request.succeed(shared, answer.clone()));
+        return true;
+    }
+    match answer {
+        Value::Array(answers) if answers.len() == train.0.len() => each(shared, train, answers),
+        _ => false,
+    }
+}
+
+/// Of many decisions, one may have failed without the others.
+fn each(shared: &Shared, train: Train, answers: Vec<Value>) -> bool {
+    let mut of_use = true;
+    for (request, answer) in train.0.into_iter().zip(answers) {
+        match answer {
+            Value::ServerError(_) => {
+                if let Err(error) = answer.extract_error() {
+                    of_use &= !breaks_link(&error);
+                    request.fail(failure(&error));
+                }
+            }
+            answer => request.succeed(shared, answer),
+        }
+    }
+    of_use
+}
+
+impl Request {
+    pub(super) fn time_out(&mut self) {
+        let told = self.answer.take().is_some_and(|answer| answer.send(Err(Failure::Timeout)).is_ok());
+        if told && self.undo == Undo::IfDropped {
+            self.undo = Undo::Never;
+        }
+    }
+
+    fn fail(self, failure: Failure) {
+        if let Some(answer) = self.answer {
+            _ = answer.send(Err(failure));
+        }
+    }
+
+    /// If nobody is there to take the answer, what was done is undone.
+    fn succeed(self, shared: &Shared, value: Value) {
+        let nobody = match self.answer {
+            Some(answer) => answer.send(Ok(value)).err(),
+            None => Some(Ok(value)),
+        };
+        if self.undo != Undo::Never
+            && let Some(Ok(value)) = nobody
+            && let Some(order) = scripts::undoing(&self.order, &value)
+        {
+            let undone = Self { order, answer: None, asking: false, undo: Undo::Never, ..self };
+            _ = shared.line().enter(undone);
+        }
+    }
+}
+
+fn failure(error: &RedisError) -> Failure {
+    let node = || error.redirect_node().map(|(address, _)| Box::from(address));
+    match error.kind() {
+        ErrorKind::Server(ServerErrorKind::Moved) => node().map_or(Failure::Disconnected, Failure::Moved),
+        ErrorKind::Server(ServerErrorKind::Ask) => node().map_or(Failure::Disconnected, Failure::Ask),
+        _ if error.is_io_error() => Failure::Disconnected,
+        _ => Failure::Refused(error.to_string()),
+    }
+}
+
+/// Whether no request would fare better: the connection is gone, or the server does not decide about anything.
+pub(super) fn breaks_link(error: &RedisError) -> bool {
+    let does_not_decide = matches!(
+        error.kind(),
+        ErrorKind::Server(
+            ServerErrorKind::ReadOnly
+                | ServerErrorKind::BusyLoading
+                | ServerErrorKind::MasterDown
+                | ServerErrorKind::ClusterDown
+                | ServerErrorKind::NoPerm
+        ) | ErrorKind::AuthenticationFailed
+    );
+    does_not_decide
+        || error.is_io_error()
+        || error.is_unrecoverable_error()
+        || matches!(error.code(), Some("BUSY" | "NOAUTH" | "OOM" | "MISCONF"))
+}
