@@ -225,14 +225,14 @@ impl Budgets {
 
     /// Puts other rules in force, and keeps what is in use; says whether they allow for a clock that lags by `lag`. No two
     /// changes at the same time.
-    pub(crate) fn set_spec(&self, spec: LimitSpec, lag: u64, now: u64) -> bool {
+    pub(crate) fn set_spec(&self, spec: LimitSpec, lag: u64, now: u64) -> u64 {
         let rules = self.rules(now).changed(spec, self.grain().with_lag(lag), now);
-        let allow_for_lag = rules.plan.lag() > 0;
+        let allowed_for = rules.plan.lag();
         match self {
             Budgets::Only(only) => only.set_rules(rules, now),
             Budgets::Keyed(table) => table.set_rules(&Arc::new(rules), now),
         }
-        allow_for_lag
+        allowed_for
     }
 
     /// Calls that were admitted and not counted by whoever asked for them.

@@ -24,20 +24,25 @@ pub struct Request<'a> {
     demand: Option<Demand>,
 }
 
-/// What came of a request that was not looked into further.
-pub(crate) enum Plainly {
+/// What came of a request that was not looked into further: two words, to be returned in registers.
+#[derive(Clone, Copy)]
+pub(crate) enum Verdict {
     Admitted,
-    Denied { wait: u64 },
-    Undecided,
+    /// It would be admitted after so long.
+    Denied {
+        wait: u64,
+    },
+    /// It is not that plain.
+    Open,
 }
 
-impl Plainly {
+impl Verdict {
     #[inline]
     pub(crate) fn of(take: Take<()>, now: u64) -> Self {
         match take {
             Take::Taken(()) => Self::Admitted,
             Take::Denied { ready_at } if ready_at > now => Self::Denied { wait: ready_at - now },
-            Take::Denied { .. } | Take::Ask => Self::Undecided,
+            Take::Denied { .. } | Take::Ask => Self::Open,
         }
     }
 }
@@ -102,37 +107,47 @@ impl<'a> Request<'a> {
         self.demand.is_some() && self.limit.stored().is_some()
     }
 
-    /// Decides about the call without a lock, if that is plain. Inlined into every limited function: it is short, since
-    /// there it is known what is asked, and whether there are keys.
-    #[inline(always)]
-    pub(crate) fn decide_plainly(&self) -> Plainly {
-        if !self.demand.is_some_and(Demand::is_for_one_permit) {
-            return Plainly::Undecided;
-        }
-        match self.key {
-            Some(key) => self.limit.decide_by_key(&key),
-            None => self.limit.decide_without_key(),
-        }
+    /// It asks for one permit, and says nothing else.
+    #[inline]
+    pub(crate) fn is_for_one_permit(&self) -> bool {
+        self.demand.is_some_and(Demand::is_for_one_permit)
     }
 }
 
 impl Request<'static> {
-    /// See [`Limit::changes`].
+    /// Decides about one permit.
     #[inline]
-    pub(crate) fn changes(&self) -> u64 {
-        self.limit.changes()
+    pub(crate) fn check(&self) -> Result<(), RateLimited> {
+        let verdict = match self.key {
+            None => self.limit.check(),
+            Some(key) => {
+                let [first, second, third] = key.words();
+                self.limit.check_key(first, second, third)
+            }
+        };
+        match verdict {
+            Verdict::Admitted => Ok(()),
+            Verdict::Denied { wait } => Err(self.limit.denial(wait)),
+            Verdict::Open => check_further(self.limit, self.key),
+        }
     }
+}
 
-    /// Denies the call by a limit that has never been changed, and counts it.
-    #[inline]
-    pub(crate) fn deny(&self, wait: u64) -> RateLimited {
-        self.limit.deny(wait)
-    }
-
-    /// Denies the call, and counts it, if the limit in force is still the one that denied.
-    pub(crate) fn deny_if_still(&self, wait: u64, changes: u64) -> Option<RateLimited> {
-        self.limit.deny_if_still(wait, changes)
-    }
+/// Decides about one permit, where that is not plain.
+#[inline(never)]
+fn check_further(limit: &'static Arc<Limit>, key: Option<Key>) -> Result<(), RateLimited> {
+    let changes = limit.changes();
+    let decision = match &key {
+        Some(key) => limit.decide_by_key(key),
+        None => limit.decide_without_key(),
+    };
+    let limited = match decision {
+        Verdict::Admitted => return Ok(()),
+        // Unless the limit is changed meanwhile: then another might have denied.
+        Verdict::Denied { wait } => limit.deny_if_still(wait, changes),
+        Verdict::Open => None,
+    };
+    limited.map_or_else(|| decide(&mut [Claim::new(limit, key.unwrap_or(Key::NONE), Demand::new(1))]), Err)
 }
 
 impl<'a> Claim<'a> {

@@ -100,12 +100,13 @@ pub trait RateLimitKey {
 
 /// A key as the table keeps it: its encoding where that is short, else a digest of it.
 ///
-/// The last byte is the encoding's length, or 255 for a digest, so that the two never compare equal.
+/// The last byte of the last word that is not 0 is the encoding's length, or 255 for a digest: so no two are equal, and
+/// most keys are two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key([u64; 3]);
 
-/// The last byte of a word.
-const LENGTH: u64 = 0xFF << 56;
+/// Where in a word its last byte is.
+const LAST: u32 = 56;
 
 impl Key {
     /// What calls of a limit without keys carry.
@@ -140,14 +141,14 @@ impl Key {
     /// The encoding is too long to be kept, and what is kept is its digest.
     #[inline]
     fn is_digest(&self) -> bool {
-        self.0[2] & LENGTH == LENGTH
+        self.0[2] >> LAST == encoder::DIGEST
     }
 
     /// The encoding, or the digest, in the first so many bytes.
     pub(crate) fn bytes(&self) -> ([u8; 24], usize) {
         let mut bytes = [0; 24];
         bytes.copy_from_slice(self.0.map(u64::to_le_bytes).as_flattened());
-        let length = usize::from(bytes[23]);
+        let length = usize::from(bytes[if self.is_short() { 15 } else { 23 }]);
         (bytes, length.min(24))
     }
 
@@ -159,16 +160,10 @@ impl Key {
         Self(words)
     }
 
-    /// The key in two words, if there is nothing but the length beyond its first 15 bytes.
+    /// It is told by its first two words.
     #[inline]
-    pub(crate) fn short(&self) -> Option<[u64; 2]> {
-        let [first, second, third] = self.0;
-        (second & LENGTH == 0 && third & !LENGTH == 0).then_some([first, second | third])
-    }
-
-    /// The key whose [`short`](Self::short) form this is.
-    pub(crate) fn of_short([first, second]: [u64; 2]) -> Self {
-        Self([first, second & !LENGTH, second & LENGTH])
+    pub(crate) fn is_short(&self) -> bool {
+        self.0[2] == 0
     }
 }
 
@@ -178,10 +173,8 @@ impl Hash for Key {
         let [first, second, third] = self.0;
         let two = |low: u64, high: u64| u128::from(low) | u128::from(high) << 64;
         // Two words at once take a hasher one step, and the derive would hash the array's length as well.
-        if let Some([first, second]) = self.short() {
-            state.write_u128(two(first, second));
-        } else {
-            state.write_u128(two(first, second));
+        state.write_u128(two(first, second));
+        if !self.is_short() {
             state.write_u64(third);
         }
     }

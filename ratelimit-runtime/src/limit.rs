@@ -11,7 +11,7 @@ use crate::{
     algorithm::Grain,
     budget::{Charge, Refunded, Take},
     budgets::{Budgets, Only},
-    claim::Plainly,
+    claim::Verdict,
     clock::{TimeSource, coarse_now},
     demand::Demand,
     denied::{Name, RateLimited, Subject},
@@ -23,7 +23,7 @@ use crate::{
     sync::{
         Mutex,
         atomic::{
-            AtomicBool, AtomicU8, AtomicU64,
+            AtomicU8, AtomicU64,
             Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
         },
         lock,
@@ -44,8 +44,8 @@ pub(crate) struct Limit {
     mode: AtomicU8,
     /// The store that decides. The budgets here are this process's share, for when it does not.
     stored: Option<Box<Stored>>,
-    /// Every budget's rules allow for the lag of the coarse clock: see [`Limit::now`].
-    coarse: AtomicBool,
+    /// The lag of the clock that decisions go by, for which every budget's rules allow: see [`Limit::now`].
+    lag: AtomicU64,
     spec: SpecCell,
     /// Held while what is in force changes, so that two changes never mix.
     changing: Mutex<()>,
@@ -64,18 +64,18 @@ impl Limit {
     /// One budget. Expects a valid `spec`.
     pub(crate) fn unkeyed(name: Name, spec: LimitSpec, clock: TimeSource) -> Self {
         let rules = Rules::new(spec, Grain::FINE.with_lag(clock.lag()), clock.now());
-        let coarse = rules.plan.lag() > 0;
-        Self::new(name, spec, clock, coarse, Budgets::only(rules))
+        let lag = rules.plan.lag();
+        Self::new(name, spec, clock, lag, Budgets::only(rules))
     }
 
     /// A budget for every key. Expects a valid `spec`.
     pub(crate) fn keyed(name: Name, spec: LimitSpec, clock: TimeSource, max_keys: usize) -> Self {
         let rules = Rules::new(spec, Grain::DECLARED.with_lag(clock.lag()), clock.now());
-        let coarse = rules.plan.lag() > 0;
-        Self::new(name, spec, clock, coarse, Budgets::Keyed(Table::new(rules, max_keys)))
+        let lag = rules.plan.lag();
+        Self::new(name, spec, clock, lag, Budgets::Keyed(Table::new(rules, max_keys)))
     }
 
-    fn new(name: Name, spec: LimitSpec, clock: TimeSource, coarse: bool, budgets: Budgets) -> Self {
+    fn new(name: Name, spec: LimitSpec, clock: TimeSource, lag: u64, budgets: Budgets) -> Self {
         Self {
             name,
             clock,
@@ -83,7 +83,7 @@ impl Limit {
             counters: Counters::default(),
             mode: AtomicU8::new(Mode::Enforce as u8),
             stored: None,
-            coarse: AtomicBool::new(coarse),
+            lag: AtomicU64::new(lag),
             spec: SpecCell::new(spec),
             changing: Mutex::new(()),
             changes: AtomicU64::new(0),
@@ -131,8 +131,8 @@ impl Limit {
     /// A precise reading is right by any rules, a coarse one only by such. So while the rules change, all is precise.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
-        // Acquire: pairs with the Release in `set_spec`; who finds it set finds the rules that allow for it.
-        if self.coarse.load(Acquire) { coarse_now() } else { self.clock.now() }
+        // Acquire: pairs with the Release in `set_spec`; who finds a lag finds the rules that allow for it.
+        if self.lag.load(Acquire) > 0 { coarse_now() } else { self.clock.now() }
     }
 
     /// The time for all that concerns several limits, or those who wait: never before [`now`](Self::now).
@@ -143,7 +143,7 @@ impl Limit {
     /// How long a caller has to wait for the clock to move by `wait`: it may lag when it is read next.
     #[inline]
     pub(crate) fn retry_after(&self, wait: u64) -> u64 {
-        if wait > 0 && self.coarse.load(Relaxed) { wait.saturating_add(self.clock.lag()) } else { wait }
+        if wait > 0 { wait.saturating_add(self.lag.load(Relaxed)) } else { 0 }
     }
 
     pub(crate) fn spec(&self) -> LimitSpec {
@@ -191,11 +191,11 @@ impl Limit {
 
     /// While `changing` is held, and the budgets are. Says when that was.
     fn change_budgets(&self, spec: LimitSpec, now: u64) -> u64 {
-        // A call that has found it set began before this instant, however late it reads the coarse clock. No budget dates
+        // A call that has found a lag began before this instant, however late it reads the coarse clock. No budget dates
         // a charge before the change of its rules, and so none before its call. SeqCst: to stay in that order.
-        let now = if self.coarse.swap(false, SeqCst) { self.precise_now() } else { now };
-        let coarse = self.budgets.set_spec(spec, self.clock.lag(), now);
-        self.coarse.store(coarse, Release);
+        let now = if self.lag.swap(0, SeqCst) > 0 { self.precise_now() } else { now };
+        let lag = self.budgets.set_spec(spec, self.clock.lag(), now);
+        self.lag.store(lag, Release);
         now
     }
 
@@ -258,9 +258,53 @@ impl Limit {
         self.give_back(charge, Budgets::undo);
     }
 
-    /// Decides about one permit of a limit without keys, if that is plain.
+    /// The answer to a call for one permit without a key. Only if it is plain, and then it has been counted.
+    #[inline(never)]
+    pub(crate) fn check(&'static self) -> Verdict {
+        match &self.budgets {
+            Budgets::Only(only) if self.is_enforced() => {
+                if only.is_metered() {
+                    return self.check_meter(only);
+                }
+                let now = self.now();
+                self.answer(Verdict::of(only.take(now), now))
+            }
+            _ => Verdict::Open,
+        }
+    }
+
+    #[inline(never)]
+    fn check_meter(&self, only: &Only) -> Verdict {
+        self.answer(self.decide_by_meter(only))
+    }
+
+    /// The same by key, whose words are handed over in registers.
+    #[inline(never)]
+    pub(crate) fn check_key(&'static self, first: u64, second: u64, third: u64) -> Verdict {
+        // Asked first, since a shared budget counts the calls that it decides, and none twice.
+        if self.changes() > 0 {
+            return Verdict::Open;
+        }
+        self.answer(self.decide_by_key(&Key::of_words([first, second, third])))
+    }
+
+    /// Counts a denial, and says how long it lasts by a clock that may lag: if the limit has never been changed. Else the
+    /// call might be told of another than denied.
     #[inline(always)]
-    pub(crate) fn decide_without_key(&self) -> Plainly {
+    fn answer(&self, verdict: Verdict) -> Verdict {
+        match verdict {
+            // Nor had it been changed when it denied.
+            Verdict::Denied { wait } if self.changes() == 0 => {
+                self.counters.denied();
+                Verdict::Denied { wait: wait.saturating_add(self.lag.load(Relaxed)) }
+            }
+            Verdict::Denied { .. } => Verdict::Open,
+            plain => plain,
+        }
+    }
+
+    /// Decides about one permit of a limit without keys, if need be under its lock.
+    pub(crate) fn decide_without_key(&self) -> Verdict {
         match &self.budgets {
             Budgets::Only(only) if self.is_enforced() => {
                 if only.is_metered() {
@@ -269,65 +313,64 @@ impl Limit {
                 let now = self.now();
                 match only.take(now) {
                     Take::Ask => self.decide_under_lock(only, now),
-                    taken => Plainly::of(taken, now),
+                    taken => Verdict::of(taken, now),
                 }
             }
-            _ => Plainly::Undecided,
+            _ => Verdict::Open,
         }
     }
 
-    #[inline(never)]
-    fn decide_under_lock(&self, only: &Only, now: u64) -> Plainly {
+    fn decide_under_lock(&self, only: &Only, now: u64) -> Verdict {
         let taken = only.act(now, |rules, budget| budget.take(rules, now));
         if matches!(taken, Take::Taken(())) {
             self.counters.allowed();
         }
-        Plainly::of(taken, now)
+        Verdict::of(taken, now)
     }
 
     /// Decides about one permit of a key, if that is plain.
-    pub(crate) fn decide_by_key(&self, key: &Key) -> Plainly {
+    #[inline]
+    pub(crate) fn decide_by_key(&self, key: &Key) -> Verdict {
         match &self.budgets {
             Budgets::Keyed(table) if self.is_enforced() => {
                 let now = self.now();
-                Plainly::of(table.take(key, now, &self.counters), now)
+                Verdict::of(table.take(key, now, &self.counters), now)
             }
-            _ => Plainly::Undecided,
+            _ => Verdict::Open,
         }
     }
 
     /// Decides about one permit of a budget that refills steadily, if that is plain: by a rough time, if that will do.
-    fn decide_by_meter(&self, only: &Only) -> Plainly {
+    #[inline]
+    fn decide_by_meter(&self, only: &Only) -> Verdict {
         let lag = self.clock.lag();
-        let roughly =
-            if lag > 0 { self.decide_by_meter_at(only, coarse_now(), lag) } else { Plainly::Undecided };
+        let roughly = if lag > 0 { self.decide_by_meter_at(only, coarse_now(), lag) } else { Verdict::Open };
         match roughly {
-            Plainly::Undecided => self.decide_by_meter_at(only, self.precise_now(), 0),
+            Verdict::Open => self.decide_by_meter_at(only, self.precise_now(), 0),
             decided => decided,
         }
     }
 
     #[inline(always)]
-    fn decide_by_meter_at(&self, only: &Only, now: u64, lag: u64) -> Plainly {
+    fn decide_by_meter_at(&self, only: &Only, now: u64, lag: u64) -> Verdict {
         match only.take_by_meter(now, lag) {
             Take::Taken(()) => {
                 self.counters.allowed();
-                Plainly::Admitted
+                Verdict::Admitted
             }
             // How long it takes is told exactly, even if that it takes some time was told roughly.
-            denied @ Take::Denied { .. } if lag > 0 => Plainly::of(denied, self.precise_now()),
-            taken => Plainly::of(taken, now),
+            denied @ Take::Denied { .. } if lag > 0 => Verdict::of(denied, self.precise_now()),
+            taken => Verdict::of(taken, now),
         }
     }
 
-    /// Denies a call that asked for one permit, and counts it. To be asked only while the limit has never been changed.
+    /// What a call is told that [`check`](Self::check) or [`check_key`](Self::check_key) has denied.
     #[inline(never)]
-    pub(crate) fn deny(&'static self, wait: u64) -> RateLimited {
-        self.counters.denied();
-        RateLimited::exceeded(Subject::Unchanged(self), self.retry_after(wait))
+    pub(crate) fn denial(&'static self, retry_after: u64) -> RateLimited {
+        RateLimited::exceeded(Subject::Unchanged(self), retry_after)
     }
 
-    /// The same, if the limit in force is still the one of this number; else it would be told of another than denied.
+    /// Denies a call that asked for one permit, and counts it, if the limit in force is still the one of this number; else it would be told of another than denied.
     pub(crate) fn deny_if_still(&self, wait: u64, changes: u64) -> Option<RateLimited> {
         let spec = self.spec();
         if !changes.is_multiple_of(2) || self.changes() != changes {
@@ -400,9 +443,9 @@ mod tests {
         for limit in [Limit::unkeyed(name(), second, clock()), Limit::keyed(name(), second, clock(), 10)] {
             let is_coarse = |spec: LimitSpec| {
                 limit.set_spec(spec).unwrap();
-                limit.coarse.load(Relaxed)
+                limit.lag.load(Relaxed) > 0
             };
-            assert!(limit.coarse.load(Relaxed));
+            assert!(limit.lag.load(Relaxed) > 0);
             assert!(!is_coarse(LimitSpec::new(5, Duration::from_micros(20_371))));
             assert!(is_coarse(LimitSpec::new(6, Duration::from_secs(60))));
             for algorithm in Algorithm::ALL {
@@ -413,7 +456,7 @@ mod tests {
             }
         }
         let precise = Limit::unkeyed(name(), second, TimeSource::System { lag: 0 });
-        assert!(!precise.coarse.load(Relaxed));
+        assert!(precise.lag.load(Relaxed) == 0);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub use crate::{
     returning::{Returning, call},
 };
 use crate::{
-    claim::{Claim, Plainly, decide},
+    claim::{Claim, decide},
     demand::Demand,
     keyed::KeyedLimiter,
     limiter::Limiter,
@@ -206,16 +206,10 @@ pub fn claim_by_key<S: Keyed + ?Sized>(source: &'static S, ask: Ask<Key>) -> Req
 #[inline(always)]
 pub fn check<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
     // One limit, and one permit of it, is by far the most common.
-    if let [request] = requests.as_slice() {
-        let changes = request.changes();
-        match request.decide_plainly() {
-            Plainly::Admitted => return Ok(()),
-            Plainly::Denied { wait } if changes == 0 && request.changes() == 0 => {
-                return Err(request.deny(wait));
-            }
-            Plainly::Denied { wait } => return check_changed(requests, wait, changes),
-            Plainly::Undecided => {}
-        }
+    if let [request] = requests.as_slice()
+        && request.is_for_one_permit()
+    {
+        return request.check();
     }
     check_all(requests)
 }
@@ -231,18 +225,6 @@ pub async fn check_async<const N: usize>(requests: [Request<'static>; N]) -> Res
         return Exclusive::new(async move { store::decide(&mut requests.map(Claim::of)).await }).await;
     }
     check(requests)
-}
-
-/// Denies a call by a limit that has been changed: unless it has just been, as then another might have denied.
-#[cold]
-#[inline(never)]
-fn check_changed<const N: usize>(
-    requests: [Request<'static>; N],
-    wait: u64,
-    changes: u64,
-) -> Result<(), RateLimited> {
-    let limited = requests.first().and_then(|request| request.deny_if_still(wait, changes));
-    limited.map_or_else(|| check_all(requests), Err)
 }
 
 #[inline(never)]

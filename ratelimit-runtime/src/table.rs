@@ -117,7 +117,7 @@ impl Table {
     pub(crate) fn take(&self, key: &Key, now: u64, counters: &Counters) -> Take<()> {
         let hash = self.hash(key);
         match self.take_without_lock(hash, key, now) {
-            Take::Ask => self.take_under_lock(hash, key, now, counters),
+            Take::Ask => self.take_under_lock(hash, *key, now, counters),
             taken => taken,
         }
     }
@@ -138,7 +138,8 @@ impl Table {
     }
 
     #[inline(never)]
-    fn take_under_lock(&self, hash: u64, key: &Key, now: u64, counters: &Counters) -> Take<()> {
+    fn take_under_lock(&self, hash: u64, key: Key, now: u64, counters: &Counters) -> Take<()> {
+        let key = &key;
         self.views.refresh();
         let (mut shard, now, seat) = self.enter(hash, key, now);
         let take = |rules: &Rules, budget: &mut Budget| budget.take(rules, now);

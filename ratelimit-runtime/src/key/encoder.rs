@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use super::{Key, RateLimitKey};
+use super::{Key, LAST, RateLimitKey};
 
 /// The first byte of each value. Stores keep keys encoded so: a tag may be added, never given another meaning.
 pub(super) mod tag {
@@ -55,7 +55,7 @@ pub(super) mod tag {
 const END_OF_TEXT: u8 = 0xFF;
 
 /// The length that marks a digest.
-const DIGEST: u64 = 0xFF;
+pub(super) const DIGEST: u64 = 0xFF;
 
 /// Encodings up to this length are kept as they are.
 const INLINE: usize = 23;
@@ -150,7 +150,8 @@ impl KeyEncoder {
     pub(super) fn finish(self) -> Key {
         match self.sink {
             Sink::Inline { words: [first, second, third], length } => {
-                Key([first, second, third | (length as u64) << 56])
+                let last = (length as u64) << LAST;
+                if length < 16 { Key([first, second | last, 0]) } else { Key([first, second, third | last]) }
             }
             digest => Self::finish_digest(digest),
         }
@@ -162,13 +163,13 @@ impl KeyEncoder {
             Sink::Inline { words, .. } => Key(words),
             Sink::Digest(hasher) => {
                 let digest = hasher.finish128();
-                Key([digest.h1, digest.h2, DIGEST << 56])
+                Key([digest.h1, digest.h2, DIGEST << LAST])
             }
             Sink::Stored(ForStore(hasher)) => {
                 let digest = ManuallyDrop::into_inner(hasher).finalize();
                 let (words, _) = digest.as_chunks::<8>();
                 let word = |number: usize| u64::from_le_bytes(words[number]);
-                Key([word(0), word(1), word(2) | DIGEST << 56])
+                Key([word(0), word(1), word(2) | DIGEST << LAST])
             }
         }
     }

@@ -133,7 +133,7 @@ impl Front {
             self.header.is_still(current).then_some((from, life))
         };
         let taken = |(from, life), left| Taken { left, from, life };
-        let taken = self.take_of(hash, key, now, (cost, capacity), receipt, taken);
+        let taken = self.take_of(hash, *key, now, (cost, capacity), receipt, taken);
         if cost != 1 && matches!(taken, Take::Taken(_)) {
             // One call, and not as many as it took permits.
             self.admitted.fetch_add(1_u64.wrapping_sub(u64::from(cost)), Relaxed);
@@ -145,14 +145,10 @@ impl Front {
     #[inline]
     pub(super) fn take_one(&self, hash: u64, key: &Key, now: u64) -> Take<()> {
         let Some(current) = self.header.read(now) else { return Take::Ask };
-        let Some(sought) = self.places.shape.key(key) else { return Take::Ask };
-        for packed in self.index.at_home(hash).filter_map(|place| self.places.get(place)) {
+        if let Some(packed) = self.index.first_at_home(hash).and_then(|place| self.places.get(place)) {
             let seen = packed.see();
             race_point();
-            if packed.is_of(&sought) {
-                if packed.bucket() != current.number || seen.is_locked() {
-                    break;
-                }
+            if packed.is_of(key) && packed.bucket() == current.number && !seen.is_locked() {
                 race_point();
                 if seen.used() < self.capacity {
                     if packed.charge(seen, 1) {
@@ -164,27 +160,26 @@ impl Front {
                         return Take::Denied { ready_at: self.ready_at(current.number, ready) };
                     }
                 }
-                break;
             }
         }
-        self.take_of(hash, key, now, (1, self.capacity), |_| Some(()), |(), _| ())
+        self.take_of(hash, *key, now, (1, self.capacity), |_| Some(()), |(), _| ())
     }
 
+    /// The key is copied, so that it is in memory only for calls that come here.
+    ///
     /// The `receipt` is asked for once the budget's state was seen: what it reads holds for the charge, if that succeeds.
     #[inline(never)]
     fn take_of<T, R: Copy>(
         &self,
         hash: u64,
-        key: &Key,
+        key: Key,
         now: u64,
         (cost, capacity): (u32, u32),
         receipt: impl Fn(Now) -> Option<R>,
         taken: impl Fn(R, u32) -> T,
     ) -> Take<T> {
         let Some(current) = self.header.read(now) else { return Take::Ask };
-        let (Some(most_used), Some(key)) = (capacity.checked_sub(cost), self.places.shape.key(key)) else {
-            return Take::Ask;
-        };
+        let Some(most_used) = capacity.checked_sub(cost) else { return Take::Ask };
         let found = self.index.at_home(hash).find_map(|place| {
             let packed = self.places.get(place)?;
             let seen = packed.see();
@@ -246,7 +241,7 @@ impl Front {
     }
 
     #[cold]
-    fn find_beyond(&self, hash: u64, key: &[u64; 3]) -> Option<usize> {
+    fn find_beyond(&self, hash: u64, key: &Key) -> Option<usize> {
         let is_of_key = |place: &usize| self.places.get(*place).is_some_and(|packed| packed.is_of(key));
         self.index.beyond(hash)?.find(is_of_key)
     }
@@ -370,9 +365,8 @@ impl Front {
     }
 
     pub(super) fn find(&self, hash: u64, key: &Key) -> Option<usize> {
-        let key = self.places.shape.key(key)?;
         let mut all = self.index.at_home(hash).chain(self.index.beyond(hash).into_iter().flatten());
-        all.find(|place| self.at(*place).is_of(&key))
+        all.find(|place| self.at(*place).is_of(key))
     }
 
     /// Permits charged in the current bucket of a locked budget.
@@ -429,9 +423,11 @@ impl Front {
 
     /// Gives a vacant place to a key, if there is one; it stays locked until [`Packed::unlock`].
     pub(super) fn occupy(&self, hash: u64, key: &Key) -> Option<(Packed<'_>, Seen)> {
-        let key = self.places.shape.key(key)?;
+        if !self.places.shape.has_room_for(key) {
+            return None;
+        }
         let packed = self.at(self.index.insert(hash)?);
-        Some((packed, packed.occupy(&key)))
+        Some((packed, packed.occupy(key)))
     }
 
     /// Makes a locked place vacant.

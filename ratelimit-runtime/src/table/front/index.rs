@@ -36,6 +36,14 @@ impl Index {
         self.groups.len() * PLACES
     }
 
+    /// Where a key of this hash is, nearly always.
+    #[inline]
+    pub(super) fn first_at_home(&self, hash: u64) -> Option<usize> {
+        let home = self.home(hash);
+        let places = self.groups.get(home)?.places_of(tag(hash));
+        (places != 0).then(|| home * PLACES + lane(places))
+    }
+
     /// The places in the first group where a key of this hash may be.
     #[inline]
     pub(super) fn at_home(&self, hash: u64) -> impl Iterator<Item = usize> {
@@ -134,10 +142,17 @@ fn equal_bytes(word: u64, byte: u8) -> u64 {
 #[inline]
 fn lanes(mut places: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let bit = places.trailing_zeros() as usize;
+        let found = (places != 0).then(|| lane(places));
         places &= places.wrapping_sub(1);
-        (bit < 64).then(|| bit / 8 + (bit & 4) * 2)
+        found
     })
+}
+
+/// The first of them.
+#[inline]
+fn lane(places: u64) -> usize {
+    let bit = places.trailing_zeros() as usize;
+    bit / 8 + (bit & 4) * 2
 }
 
 /// Never 0.

@@ -146,19 +146,22 @@ impl<'a> Packed<'a> {
     }
 
     #[inline]
-    pub(super) fn is_of(self, key: &[u64; 3]) -> bool {
+    pub(super) fn is_of(self, key: &Key) -> bool {
         let [.., first, second] = &self.head.0;
-        let difference = (first.load(Relaxed) ^ key[0]) | (second.load(Relaxed) ^ key[1]);
-        difference == 0 && (!self.places.shape.has_third() || self.third_of_key() == key[2])
+        let words = key.words();
+        let difference = (first.load(Relaxed) ^ words[0]) | (second.load(Relaxed) ^ words[1]);
+        difference == 0 && self.third_of_key() == words[2]
     }
 
     pub(in crate::table) fn key(self) -> Key {
         let [.., first, second] = &self.head.0;
-        self.places.shape.key_of([first.load(Relaxed), second.load(Relaxed), self.third_of_key()])
+        Key::of_words([first.load(Relaxed), second.load(Relaxed), self.third_of_key()])
     }
 
+    #[inline]
     fn third_of_key(self) -> u64 {
-        self.tail().get(self.places.shape.counter_words).map_or(0, |word| word.load(Relaxed))
+        let shape = self.places.shape;
+        if shape.has_third() { self.word_of_tail(shape.counter_words) } else { 0 }
     }
 
     #[inline]
@@ -167,11 +170,16 @@ impl<'a> Packed<'a> {
         &self.places.tails[self.place * length..][..length]
     }
 
+    #[inline]
+    fn word_of_tail(self, number: usize) -> u64 {
+        let word = self.places.tails.get(self.place * self.places.shape.tail() + number);
+        word.map_or(0, |word| word.load(Relaxed))
+    }
+
     /// See [`Counters::ready`].
     #[inline]
     pub(super) fn ready(self) -> u16 {
-        let last = self.tail().get(self.places.shape.counter_words.wrapping_sub(1));
-        last.map_or(0, |word| (word.load(Relaxed) >> Counters::READY) as u16)
+        (self.word_of_tail(self.places.shape.counter_words.wrapping_sub(1)) >> Counters::READY) as u16
     }
 
     pub(super) fn counters(self) -> Counters<'a> {
@@ -179,14 +187,15 @@ impl<'a> Packed<'a> {
     }
 
     /// Gives a vacant place to a key. It stays locked; `seen` is what to unlock it from.
-    pub(super) fn occupy(self, key: &[u64; 3]) -> Seen {
+    pub(super) fn occupy(self, key: &Key) -> Seen {
+        let [first, second, third] = key.words();
         let seen = Seen(self.head.0[0].load(Relaxed) & !LOCK);
         // Pairs with the fence in `is_still`; the place was locked when it became vacant.
         fence(Release);
-        self.head.0[2].store(key[0], Relaxed);
-        self.head.0[3].store(key[1], Relaxed);
-        if let Some(third) = self.tail().get(self.places.shape.counter_words) {
-            third.store(key[2], Relaxed);
+        self.head.0[2].store(first, Relaxed);
+        self.head.0[3].store(second, Relaxed);
+        if let Some(word) = self.tail().get(self.places.shape.counter_words) {
+            word.store(third, Relaxed);
         }
         seen
     }

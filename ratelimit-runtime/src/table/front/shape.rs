@@ -73,23 +73,14 @@ impl Shape {
         self.key_words > 2
     }
 
-    /// The key as it is kept here; `None` if it is too long.
+    /// The key can be kept here.
     #[inline]
-    pub(super) fn key(self, key: &Key) -> Option<[u64; 3]> {
-        if self.key_words == 2 {
-            key.short().map(|[first, second]| [first, second, 0])
-        } else {
-            Some(key.words())
-        }
-    }
-
-    /// The key that is kept so.
-    pub(super) fn key_of(self, words: [u64; 3]) -> Key {
-        if self.key_words == 2 { Key::of_short([words[0], words[1]]) } else { Key::of_words(words) }
+    pub(super) fn has_room_for(self, key: &Key) -> bool {
+        self.has_third() || key.is_short()
     }
 }
 
 /// The fewest words in which `key` can be kept.
 pub(in crate::table) fn key_words_of(key: &Key) -> usize {
-    if key.short().is_some() { 2 } else { 3 }
+    if key.is_short() { 2 } else { 3 }
 }
