@@ -83,26 +83,6 @@ fn a_bucket_that_begins_empty_fills_from_the_limits_first_use_whoever_asks() {
 }
 
 #[test]
-fn keys_that_are_full_again_are_gone() {
-    with_servers(&[], |server| {
-        let store = patient(&server.url());
-        let keys: Vec<_> = (0..5_000_u32).map(u32::to_le_bytes).collect();
-        for (number, algorithm) in Algorithm::ALL.into_iter().enumerate() {
-            let spec = LimitSpec::new(5, Duration::from_millis(60)).with_algorithm(algorithm);
-            let keys = keys.iter().skip(number).step_by(6);
-            let calls = keys.map(|key| store.charge(&StoreCall::new("many", spec, key)));
-            block_on(stream::iter(calls).buffer_unordered(64).for_each(|answer| async {
-                answer.unwrap();
-            }));
-        }
-        let left = || redis::cmd("DBSIZE").query::<u64>(&mut server.connect()).unwrap();
-        assert!(left() > 100);
-        // Only the list of processes is left.
-        assert!(eventually(Duration::from_secs(5), || left() <= 1), "{} are left", left());
-    });
-}
-
-#[test]
 fn processes_are_counted_and_share_a_limit_evenly_while_the_store_is_away() {
     with_servers(&[], |mut server| {
         let _first = patient(&server.url());

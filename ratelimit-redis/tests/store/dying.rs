@@ -2,7 +2,7 @@
 
 use super::*;
 
-use futures::future::join_all;
+use futures::{FutureExt as _, future::join_all};
 
 #[test]
 fn a_server_that_is_absent_at_start_costs_no_time_and_is_found_when_it_comes() {
@@ -12,7 +12,7 @@ fn a_server_that_is_absent_at_start_costs_no_time_and_is_found_when_it_comes() {
         let (answer, took) = timed(|| charge(&store, hour(10)));
         assert_eq!(answer.unwrap_err().on_failure(), OnFailure::Closed);
         assert!(took < TIMEOUT + SLACK, "{took:?}");
-        assert!(time_to_fail_while_down(&store) < Duration::from_micros(50));
+        assert!(time_to_fail_while_down(&store) < AT_ONCE);
         server.run();
         let (came, took) = timed(|| comes_up(&store));
         assert!(came && took < Duration::from_secs(1) + SLACK, "{took:?}");
@@ -29,28 +29,66 @@ fn the_first_call_is_decided_by_the_store_if_that_is_there() {
 }
 
 #[test]
+fn calls_that_nobody_answers_end_within_five_milliseconds_after_the_timeout() {
+    with_servers(&[], |server| {
+        let store = up(&server.url());
+        // On a machine that has other work, one of some rounds has to show it.
+        let medians = (0..10).map(|_| {
+            assert!(comes_up(&store));
+            server.signal("STOP");
+            let calls = (0..100).map(|_| {
+                let began = Instant::now();
+                store.charge(&call(hour(1_000_000))).map(move |answer| (answer, began.elapsed()))
+            });
+            let calls: Vec<_> = calls.collect();
+            let (answers, took) = timed(|| block_on(join_all(calls)));
+            server.signal("CONT");
+            assert!(answers.iter().all(|(answer, _)| answer.is_err()));
+            assert!(took < TIMEOUT + SLACK, "{took:?}");
+            let mut times: Vec<_> = answers.into_iter().map(|(_, took)| took).collect();
+            median(&mut times)
+        });
+        let mut seen = Vec::new();
+        let in_time = |median: Duration| {
+            seen.push(median);
+            median >= TIMEOUT && median < TIMEOUT + Duration::from_millis(5)
+        };
+        assert!({ medians }.any(in_time), "{seen:?}");
+    });
+}
+
+#[test]
 fn a_kill_with_a_hundred_calls_under_way_ends_each_in_time_and_those_after_it_at_once() {
     with_servers(&[], |mut server| {
         let store = up(&server.url());
         charge(&store, hour(1_000_000)).unwrap();
-        server.signal("STOP");
-        let calls: Vec<_> = (0..100).map(|_| store.charge(&call(hour(1_000_000)))).collect();
-        let killer = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(10));
-            server.kill();
-            server
-        });
-        let (answers, took) = timed(|| block_on(join_all(calls)));
-        assert!(answers.iter().all(Result::is_err));
-        assert!(took < TIMEOUT + SLACK, "{took:?}");
-        let mut server = killer.join().unwrap();
-        assert!(eventually(Duration::from_secs(1), || store.state() != LinkState::Up));
-        let median = time_to_fail_while_down(&store);
-        assert!(median < Duration::from_micros(50), "{median:?}");
-        server.run();
-        let (came, took) = timed(|| comes_up(&store));
-        assert!(came && took < Duration::from_secs(1) + SLACK, "{took:?}");
-        charge(&store, hour(1_000_000)).unwrap();
+        let mut times_to_return = Vec::new();
+        for _ in 0..3 {
+            server.signal("STOP");
+            let calls: Vec<_> = (0..100).map(|_| store.charge(&call(hour(1_000_000)))).collect();
+            let killer = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(10));
+                server.kill();
+                server
+            });
+            let (answers, took) = timed(|| block_on(join_all(calls)));
+            assert!(answers.iter().all(Result::is_err));
+            assert!(took < TIMEOUT + SLACK, "{took:?}");
+            server = killer.join().unwrap();
+            assert!(eventually(Duration::from_secs(1), || store.state() != LinkState::Up));
+            let median = time_to_fail_while_down(&store);
+            assert!(median < AT_ONCE, "{median:?}");
+            // So that its pauses between attempts are as long as they get.
+            std::thread::sleep(Duration::from_millis(1500));
+            server.run();
+            let (came, took) = timed(|| comes_up(&store));
+            assert!(came);
+            times_to_return.push(took);
+            charge(&store, hour(1_000_000)).unwrap();
+        }
+        let median = median(&mut times_to_return);
+        assert!(median <= Duration::from_secs(1), "{times_to_return:?}");
+        assert!(times_to_return[2] <= Duration::from_secs(1) + SLACK, "{times_to_return:?}");
     });
 }
 

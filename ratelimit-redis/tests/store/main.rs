@@ -4,8 +4,11 @@ mod attribute;
 mod budgets;
 mod cluster;
 mod dying;
+mod forgetting;
+mod metronome;
 mod network;
 mod policies;
+mod reconnecting;
 mod refusing;
 mod sentinel;
 mod slow;
@@ -21,12 +24,16 @@ use futures::executor::block_on;
 use ratelimit_redis::{LinkState, RedisStore, RedisStoreBuilder};
 use ratelimit_runtime::{LimitSpec, OnFailure, Store, StoreCall, StoreFailure, StoreVerdict};
 
+use metronome::timed;
 use support::{Engine, Server, eventually};
 
 const TIMEOUT: Duration = Duration::from_millis(50);
 
-/// What a machine under load may add to a time that was promised.
+/// What a machine under load may add to a time that was promised, besides the lateness of its timers.
 const SLACK: Duration = Duration::from_millis(100);
+
+/// The median that a call takes which finds no link.
+const AT_ONCE: Duration = Duration::from_micros(50);
 
 fn hour(max: u32) -> LimitSpec {
     LimitSpec::new(max, Duration::from_secs(3600))
@@ -66,20 +73,21 @@ fn used(store: &RedisStore, spec: LimitSpec) -> u32 {
     block_on(store.look(&call(spec))).unwrap().used
 }
 
-fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
-    let began = Instant::now();
-    (act(), began.elapsed())
-}
-
 /// The median of some calls, all of which have to fail as calls do that find no link.
 fn time_to_fail_while_down(store: &RedisStore) -> Duration {
     let mut times: Vec<_> = (0..50)
         .map(|_| {
-            let (answer, took) = timed(|| charge(store, hour(1_000_000)));
+            let began = Instant::now();
+            let answer = charge(store, hour(1_000_000));
+            let took = began.elapsed();
             assert_eq!(answer.unwrap_err().on_failure(), OnFailure::Closed);
             took
         })
         .collect();
+    median(&mut times)
+}
+
+fn median(times: &mut [Duration]) -> Duration {
     times.sort();
     times[times.len() / 2]
 }
@@ -89,4 +97,14 @@ fn with_servers(options: &[&str], test: impl Fn(Server)) {
     for engine in Engine::all() {
         test(Server::start_with(engine, options));
     }
+}
+
+/// With each engine that is here, at the same time: for what waits more than it works.
+fn at_each_engine(test: impl Fn(Engine) + Sync) {
+    std::thread::scope(|scope| {
+        for engine in Engine::all() {
+            let test = &test;
+            scope.spawn(move || test(engine));
+        }
+    });
 }

@@ -20,21 +20,6 @@ fn scripts_that_were_flushed_are_loaded_again_and_no_call_fails() {
 }
 
 #[test]
-fn a_server_that_has_forgotten_all_admits_one_budget_more_and_no_more() {
-    with_servers(&[], |server| {
-        let store = patient(&server.url());
-        let admit_all = || {
-            let admits = |answer: Result<_, _>| matches!(answer, Ok(StoreVerdict::Admitted { .. }));
-            (0..50).filter(|_| admits(charge(&store, hour(20)))).count()
-        };
-        assert_eq!(admit_all(), 20);
-        redis::cmd("FLUSHALL").exec(&mut server.connect()).unwrap();
-        assert_eq!(admit_all(), 20);
-        assert_eq!(admit_all(), 0);
-    });
-}
-
-#[test]
 fn a_key_of_another_type_fails_its_own_calls_and_no_others() {
     with_servers(&[], |server| {
         let store = patient(&server.url());

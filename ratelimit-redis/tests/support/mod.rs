@@ -94,7 +94,7 @@ impl Server {
     pub(crate) fn run(&mut self) {
         let port = self.port.to_string();
         let usual = ["--port", &port, "--bind", "127.0.0.1", "--save", "", "--loglevel", "warning"];
-        let more = ["--logfile", "log", "--enable-debug-command", "yes"];
+        let more = ["--logfile", "log", "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0"];
         let options = self.options.clone();
         let arguments: Vec<&str> =
             usual.into_iter().chain(more).chain(options.iter().map(String::as_str)).collect();
@@ -116,12 +116,12 @@ impl Server {
         assert!(eventually(Duration::from_secs(10), answers), "{:?} does not start", self.engine);
     }
 
-    /// A sentinel that watches over a master, by the same program.
-    pub(crate) fn sentinel(engine: Engine, name: &str, master: u16) -> Self {
+    /// A sentinel that watches over a master, by the same program. So many of them must agree that it is gone.
+    pub(crate) fn sentinel(engine: Engine, name: &str, master: u16, quorum: u32) -> Self {
         let mut server = Self::prepare(engine, &["--sentinel"]);
         let settings = format!(
-            "port {}\nbind 127.0.0.1\nlogfile log\nsentinel monitor {name} 127.0.0.1 {master} 1\n\
-             sentinel down-after-milliseconds {name} 300\nsentinel failover-timeout {name} 2000\n",
+            "port {}\nbind 127.0.0.1\nlogfile log\nsentinel monitor {name} 127.0.0.1 {master} {quorum}\n\
+             sentinel down-after-milliseconds {name} 500\nsentinel failover-timeout {name} 2000\n",
             server.port,
         );
         fs::write(server.folder.join("sentinel.conf"), settings).unwrap();

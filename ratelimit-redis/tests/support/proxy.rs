@@ -4,11 +4,11 @@ use std::{
     io::{Read, Write},
     net::{Shutdown, TcpListener, TcpStream},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 #[derive(Default)]
@@ -21,9 +21,18 @@ struct Mischief {
     cuts_after: AtomicUsize,
 }
 
+/// Who has come.
+#[derive(Default)]
+struct Visits {
+    opened: Mutex<Vec<Instant>>,
+    open: AtomicUsize,
+    most_at_once: AtomicUsize,
+}
+
 pub(crate) struct Proxy {
     pub(crate) port: u16,
     mischief: Arc<Mischief>,
+    visits: Arc<Visits>,
 }
 
 impl Proxy {
@@ -31,23 +40,40 @@ impl Proxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let mischief = Arc::new(Mischief::default());
-        let shared = Arc::clone(&mischief);
+        let visits = Arc::new(Visits::default());
+        let (shared, noted) = (Arc::clone(&mischief), Arc::clone(&visits));
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
+                noted.opened.lock().unwrap().push(Instant::now());
                 let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else { continue };
                 _ = server.set_nodelay(true);
                 _ = client.set_nodelay(true);
                 let (from_client, to_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                thread::spawn(move || pass(from_client, to_server, &Mischief::default()));
+                let visits = Arc::clone(&noted);
+                visits.most_at_once.fetch_max(visits.open.fetch_add(1, Relaxed) + 1, Relaxed);
+                thread::spawn(move || {
+                    pass(from_client, to_server, &Mischief::default());
+                    visits.open.fetch_sub(1, Relaxed);
+                });
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || pass(server, client, &shared));
             }
         });
-        Self { port, mischief }
+        Self { port, mischief, visits }
     }
 
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// When somebody came, whether or not the server was there.
+    pub(crate) fn times_opened(&self) -> Vec<Instant> {
+        self.visits.opened.lock().unwrap().clone()
+    }
+
+    /// How many were connected to the server at the same time.
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.visits.most_at_once.load(Relaxed)
     }
 
     pub(crate) fn swallow(&self, swallows: bool) {
