@@ -90,7 +90,7 @@ fn processes_are_counted_and_share_a_limit_evenly_while_the_store_is_away() {
         let third = patient(&server.url());
         assert_eq!(third.stats().nodes, 3);
         server.kill();
-        assert!(eventually(Duration::from_secs(1), || third.state() != LinkState::Up));
+        assert!(eventually(LIVELY, || third.state() != LinkState::Up));
         let share = charge(&third, hour(10)).unwrap_err().share();
         assert!((share - 1.0 / 3.0).abs() < 1e-9, "{share}");
     });

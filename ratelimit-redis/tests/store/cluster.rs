@@ -110,13 +110,11 @@ fn each_key_is_decided_by_its_master_wherever_that_is() {
         // A master that is killed concerns its own keys only.
         masters.servers[2].kill();
         let gone = |key: &u32| masters.holder(*key) == 2;
-        assert!(eventually(Duration::from_secs(2), || (0..20)
-            .filter(gone)
-            .all(|key| ask(&store, key, 9).is_err())));
+        assert!(eventually(LIVELY, || (0..20).filter(gone).all(|key| ask(&store, key, 9).is_err())));
         for key in 0..20 {
             let (answer, took) = timed(|| ask(&store, key, 1_000));
             assert_eq!(answer.is_err(), gone(&key), "{key}: {answer:?}");
-            assert!(took < Duration::from_millis(100), "{took:?}");
+            in_time(took, TIMEOUT);
         }
         assert_ne!(store.state(), LinkState::Up);
     }

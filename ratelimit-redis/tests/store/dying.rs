@@ -6,25 +6,26 @@ use futures::{FutureExt as _, future::join_all};
 
 #[test]
 fn a_server_that_is_absent_at_start_costs_no_time_and_is_found_when_it_comes() {
-    for engine in Engine::all() {
+    at_each_engine(|engine| {
         let mut server = Server::prepare(engine, &[]);
         let store = builder(&server.url()).connect_lazy().unwrap();
         let (answer, took) = timed(|| charge(&store, hour(10)));
         assert_eq!(answer.unwrap_err().on_failure(), OnFailure::Closed);
-        assert!(took < TIMEOUT + SLACK, "{took:?}");
-        assert!(time_to_fail_while_down(&store) < AT_ONCE);
+        in_time(took, TIMEOUT);
+        fails_at_once(&store);
         server.run();
         let (came, took) = timed(|| comes_up(&store));
-        assert!(came && took < Duration::from_secs(1) + SLACK, "{took:?}");
-        charge(&store, hour(10)).unwrap();
-    }
+        assert!(came);
+        in_time(took, Duration::from_secs(1));
+        assert!(decides(&store));
+    });
 }
 
 #[test]
 fn the_first_call_is_decided_by_the_store_if_that_is_there() {
     with_servers(&[], |server| {
-        let store = builder(&server.url()).connect_lazy().unwrap();
-        charge(&store, hour(10)).unwrap();
+        let store = builder(&server.url()).timeout(Duration::from_secs(10)).connect_lazy().unwrap();
+        assert!(matches!(charge(&store, hour(10)), Ok(StoreVerdict::Admitted { .. })));
     });
 }
 
@@ -34,7 +35,7 @@ fn calls_that_nobody_answers_end_within_five_milliseconds_after_the_timeout() {
         let store = up(&server.url());
         // On a machine that has other work, one of some rounds has to show it.
         let medians = (0..10).map(|_| {
-            assert!(comes_up(&store));
+            assert!(decides(&store));
             server.signal("STOP");
             let calls = (0..100).map(|_| {
                 let began = Instant::now();
@@ -44,7 +45,7 @@ fn calls_that_nobody_answers_end_within_five_milliseconds_after_the_timeout() {
             let (answers, took) = timed(|| block_on(join_all(calls)));
             server.signal("CONT");
             assert!(answers.iter().all(|(answer, _)| answer.is_err()));
-            assert!(took < TIMEOUT + SLACK, "{took:?}");
+            in_time(took, TIMEOUT);
             let mut times: Vec<_> = answers.into_iter().map(|(_, took)| took).collect();
             median(&mut times)
         });
@@ -61,7 +62,7 @@ fn calls_that_nobody_answers_end_within_five_milliseconds_after_the_timeout() {
 fn a_kill_with_a_hundred_calls_under_way_ends_each_in_time_and_those_after_it_at_once() {
     with_servers(&[], |mut server| {
         let store = up(&server.url());
-        charge(&store, hour(1_000_000)).unwrap();
+        assert!(decides(&store));
         let mut times_to_return = Vec::new();
         for _ in 0..3 {
             server.signal("STOP");
@@ -73,22 +74,19 @@ fn a_kill_with_a_hundred_calls_under_way_ends_each_in_time_and_those_after_it_at
             });
             let (answers, took) = timed(|| block_on(join_all(calls)));
             assert!(answers.iter().all(Result::is_err));
-            assert!(took < TIMEOUT + SLACK, "{took:?}");
+            in_time(took, TIMEOUT);
             server = killer.join().unwrap();
-            assert!(eventually(Duration::from_secs(1), || store.state() != LinkState::Up));
-            let median = time_to_fail_while_down(&store);
-            assert!(median < AT_ONCE, "{median:?}");
+            assert!(eventually(LIVELY, || store.state() != LinkState::Up));
+            fails_at_once(&store);
             // So that its pauses between attempts are as long as they get.
             std::thread::sleep(Duration::from_millis(1500));
             server.run();
             let (came, took) = timed(|| comes_up(&store));
             assert!(came);
             times_to_return.push(took);
-            charge(&store, hour(1_000_000)).unwrap();
+            assert!(decides(&store));
         }
-        let median = median(&mut times_to_return);
-        assert!(median <= Duration::from_secs(1), "{times_to_return:?}");
-        assert!(times_to_return[2] <= Duration::from_secs(1) + SLACK, "{times_to_return:?}");
+        in_time(median(&mut times_to_return), Duration::from_secs(1));
     });
 }
 
@@ -99,10 +97,10 @@ fn connections_that_are_killed_or_closed_for_idling_come_back_by_themselves() {
         let mut admin = server.connect();
         let connected = store.stats().connected;
         redis::cmd("CLIENT").arg(&["KILL", "TYPE", "normal", "SKIPME", "yes"]).exec(&mut admin).unwrap();
-        assert!(eventually(Duration::from_secs(2), || store.stats().connected > connected));
-        charge(&store, hour(10)).unwrap();
+        assert!(eventually(LIVELY, || store.stats().connected > connected));
+        assert!(decides(&store));
         redis::cmd("CONFIG").arg(&["SET", "timeout", "1"]).exec(&mut admin).unwrap();
-        assert!(eventually(Duration::from_secs(5), || store.stats().connected > connected + 1));
-        charge(&store, hour(10)).unwrap();
+        assert!(eventually(LIVELY, || store.stats().connected > connected + 1));
+        assert!(decides(&store));
     });
 }

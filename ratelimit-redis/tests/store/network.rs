@@ -11,14 +11,16 @@ fn a_black_hole_is_no_connection() {
         proxy.swallow(true);
         let store = builder(&proxy.url()).connect_lazy().unwrap();
         let (answer, took) = timed(|| charge(&store, hour(10)));
-        assert!(answer.is_err() && took < TIMEOUT + SLACK, "{took:?}");
-        assert!(time_to_fail_while_down(&store) < AT_ONCE);
+        assert!(answer.is_err());
+        in_time(took, TIMEOUT);
+        fails_at_once(&store);
         proxy.swallow(false);
         assert!(comes_up(&store));
         proxy.swallow(true);
         for _ in 0..4 {
             let (answer, took) = timed(|| charge(&store, hour(10)));
-            assert!(answer.is_err() && took < TIMEOUT + SLACK, "{took:?}");
+            assert!(answer.is_err());
+            in_time(took, TIMEOUT);
         }
         assert_ne!(store.state(), LinkState::Up);
     });
@@ -48,14 +50,14 @@ fn a_delay_around_the_timeout_loses_no_more_than_was_asked() {
             proxy.delay(Duration::from_millis(delay));
             for _ in 0..3 {
                 let (answer, took) = timed(|| charge(&store, hour(1000)));
-                assert!(took < TIMEOUT + SLACK, "{took:?}");
+                in_time(took, TIMEOUT);
                 assert!(answer.is_ok() || answer.is_err_and(|failure| failure.share() > 0.0));
                 asked += 1;
             }
             proxy.delay(Duration::ZERO);
             assert!(comes_up(&store));
         }
-        assert!(eventually(Duration::from_secs(1), || block_on(store.look(&call(hour(1000)))).is_ok()));
+        assert!(eventually(LIVELY, || block_on(store.look(&call(hour(1000)))).is_ok()));
         assert!(used(&store, hour(1000)) <= asked);
     });
 }

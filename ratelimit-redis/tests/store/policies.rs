@@ -6,7 +6,7 @@ use super::*;
 fn each_kind_of_failure_has_its_policy_and_its_count() {
     with_servers(&[], |mut server| {
         let store = RedisStore::builder(&server.url())
-            .timeout(Duration::from_millis(30))
+            .timeout(Duration::from_millis(300))
             .on_timeout(OnFailure::Closed)
             .on_disconnect(OnFailure::Local)
             .local_share(0.25)
@@ -18,7 +18,7 @@ fn each_kind_of_failure_has_its_policy_and_its_count() {
         let timeout = charge(&store, hour(10)).unwrap_err();
         assert_eq!(timeout.on_failure(), OnFailure::Closed);
         server.kill();
-        assert!(eventually(Duration::from_secs(1), || store.state() != LinkState::Up));
+        assert!(eventually(LIVELY, || store.state() != LinkState::Up));
         let disconnect = charge(&store, hour(10)).unwrap_err();
         assert_eq!(disconnect.on_failure(), OnFailure::Local);
         assert!((disconnect.share() - 0.25).abs() < f64::EPSILON);
@@ -32,7 +32,7 @@ fn each_kind_of_failure_has_its_policy_and_its_count() {
 #[test]
 fn a_denial_is_no_failure() {
     with_servers(&[], |server| {
-        let store = up(&server.url());
+        let store = patient(&server.url());
         charge(&store, hour(1)).unwrap();
         assert!(matches!(charge(&store, hour(1)), Ok(StoreVerdict::Denied { .. })));
         let stats = store.stats();
@@ -43,7 +43,7 @@ fn a_denial_is_no_failure() {
 #[test]
 fn a_store_is_switched_off_and_on_by_hand() {
     with_servers(&[], |server| {
-        let store = up(&server.url());
+        let store = patient(&server.url());
         charge(&store, hour(10)).unwrap();
         store.set_enabled(false);
         assert_eq!(store.state(), LinkState::Off);

@@ -51,7 +51,7 @@ fn two_hundred_tasks_share_one_attempt_to_connect_at_a_time_and_none_waits_for_i
         let (mut times, failures, all_recovered) = thread::scope(|scope| {
             let tasks = scope.spawn(|| ask_all_the_time(&store, 200, over));
             for _ in 0..2 {
-                assert!(eventually(Duration::from_secs(10), || store.state() == LinkState::Up));
+                assert!(eventually(LIVELY, || store.state() == LinkState::Up));
                 thread::sleep(Duration::from_millis(300));
                 server.kill();
                 let (before, began) = (proxy.times_opened().len(), Instant::now());

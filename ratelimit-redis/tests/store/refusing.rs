@@ -45,10 +45,10 @@ fn refuses_between(server: &Server, store: &RedisStore, begin: &[&str], end: &[&
     redis::cmd(begin[0]).arg(&begin[1..]).exec(&mut admin).unwrap();
     let failure = charge(store, hour(1_000_000)).unwrap_err();
     assert_eq!(failure.on_failure(), OnFailure::Closed, "{begin:?}: {failure}");
-    assert!(eventually(Duration::from_secs(1), || store.state() != LinkState::Up), "{begin:?}");
+    assert!(eventually(LIVELY, || store.state() != LinkState::Up), "{begin:?}");
     redis::cmd(end[0]).arg(&end[1..]).exec(&mut admin).unwrap();
     assert!(comes_up(store), "{end:?}");
-    charge(store, hour(1_000_000)).unwrap();
+    assert!(decides(store));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_server_that_lets_nobody_in_is_tried_until_it_does() {
         ] {
             redis::cmd(begin[0]).arg(&begin[1..]).exec(&mut admin).unwrap();
             redis::cmd("CLIENT").arg(&["KILL", "TYPE", "normal", "SKIPME", "yes"]).exec(&mut admin).unwrap();
-            assert!(eventually(Duration::from_secs(1), || charge(&store, hour(10)).is_err()));
+            assert!(eventually(LIVELY, || charge(&store, hour(10)).is_err()));
             std::thread::sleep(Duration::from_millis(300));
             assert_ne!(store.state(), LinkState::Up, "{begin:?}");
             redis::cmd(end[0]).arg(&end[1..]).exec(&mut admin).unwrap();

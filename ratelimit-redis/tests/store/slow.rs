@@ -9,13 +9,12 @@ fn times_out_then_breaks(store: &RedisStore) {
     let mut timeouts = 0;
     while store.state() == LinkState::Up {
         let (answer, took) = timed(|| charge(store, hour(1_000_000)));
-        assert!(took < TIMEOUT + SLACK, "{took:?}");
+        in_time(took, TIMEOUT);
         timeouts += usize::from(answer.unwrap_err().on_failure() == OnFailure::Open);
         assert!(timeouts < 10, "the link is not dropped");
     }
     assert!(timeouts > 0);
-    let median = time_to_fail_while_down(store);
-    assert!(median < AT_ONCE, "{median:?}");
+    fails_at_once(store);
 }
 
 #[test]
@@ -28,8 +27,9 @@ fn a_stopped_server_trips_the_breaker_and_one_probe_closes_it() {
         assert_ne!(store.state(), LinkState::Up);
         server.signal("CONT");
         let (came, took) = timed(|| comes_up(&store));
-        assert!(came && took < Duration::from_secs(2), "{took:?}");
-        charge(&store, hour(1_000_000)).unwrap();
+        assert!(came);
+        in_time(took, Duration::from_secs(2));
+        assert!(decides(&store));
     });
 }
 
@@ -42,7 +42,7 @@ fn a_paused_server_trips_the_breaker_though_it_still_reads() {
             redis::cmd("CLIENT").arg(&["PAUSE", "600", what]).exec(&mut admin).unwrap();
             times_out_then_breaks(&store);
             assert!(comes_up(&store));
-            charge(&store, hour(1_000_000)).unwrap();
+            assert!(decides(&store));
         }
     });
 }
@@ -68,12 +68,12 @@ fn a_script_that_never_ends_trips_the_breaker_until_it_is_killed() {
         let script =
             std::thread::spawn(move || redis::cmd("EVAL").arg(&["while true do end", "0"]).exec(&mut busy));
         std::thread::sleep(Duration::from_millis(100));
-        assert!(eventually(Duration::from_secs(1), || charge(&store, hour(10)).is_err()));
-        assert!(eventually(Duration::from_secs(1), || store.state() != LinkState::Up));
+        assert!(eventually(LIVELY, || charge(&store, hour(10)).is_err()));
+        assert!(eventually(LIVELY, || store.state() != LinkState::Up));
         redis::cmd("SCRIPT").arg("KILL").exec(&mut server.connect()).unwrap();
         script.join().unwrap().unwrap_err();
         assert!(comes_up(&store));
-        charge(&store, hour(10)).unwrap();
+        assert!(decides(&store));
     });
 }
 
@@ -84,7 +84,7 @@ fn a_call_that_is_dropped_in_the_middle_is_not_charged() {
         for algorithm in ratelimit_runtime::Algorithm::ALL {
             let spec = hour(10).with_algorithm(algorithm);
             let call = StoreCall::new(algorithm.name(), spec, b"").with_cost(7);
-            charge(&store, hour(10)).unwrap();
+            assert!(decides(&store));
             for _ in 0..5 {
                 let mut answer = store.charge(&call);
                 // It may have been answered already; then it was charged, or denied while the one before was in the way.
@@ -94,7 +94,7 @@ fn a_call_that_is_dropped_in_the_middle_is_not_charged() {
             }
             drop(store.charge(&call));
             let is_free = || block_on(store.look(&call)).is_ok_and(|outlook| outlook.used <= 1);
-            assert!(eventually(Duration::from_secs(5), is_free), "{algorithm}");
+            assert!(eventually(LIVELY, is_free), "{algorithm}");
         }
     });
 }
@@ -118,7 +118,7 @@ fn a_dropped_call_is_not_charged_though_the_server_decides_after_the_timeout() {
             // Behind it on the same connection.
             std::thread::sleep(held_back + TIMEOUT);
             let is_free = || block_on(store.look(&call(hour(10)))).is_ok_and(|outlook| outlook.used == 0);
-            assert!(eventually(Duration::from_secs(5), is_free), "{held_back:?}");
+            assert!(eventually(LIVELY, is_free), "{held_back:?}");
         }
     });
 }
@@ -136,7 +136,7 @@ fn a_call_denied_by_its_timeout_is_not_charged_when_the_answer_comes_late() {
             std::thread::sleep(Duration::from_millis(300));
             let is_as_expected =
                 || block_on(open.look(&call(hour(10)))).is_ok_and(|outlook| outlook.used == expected);
-            assert!(eventually(Duration::from_secs(5), is_as_expected));
+            assert!(eventually(LIVELY, is_as_expected));
         }
     });
 }
