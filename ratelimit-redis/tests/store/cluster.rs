@@ -7,43 +7,67 @@ use support::free_port;
 
 struct Masters {
     servers: Vec<Server>,
+    /// One of each master, in the same order.
+    replicas: Vec<Server>,
 }
 
 impl Masters {
     fn start(engine: Engine) -> Self {
-        let servers: Vec<_> = (0..3)
-            .map(|_| {
-                let bus = free_port().to_string();
-                let options =
-                    ["--cluster-enabled", "yes", "--cluster-port", &bus, "--cluster-node-timeout", "1000"];
-                let partly = ["--cluster-require-full-coverage", "no"];
-                Server::start_with(engine, &[&options[..], &partly].concat())
-            })
-            .collect();
+        let servers = three(engine);
         for (number, slots) in [(0, ["0", "5460"]), (1, ["5461", "10922"]), (2, ["10923", "16383"])] {
             cluster::<()>(&mut servers[number].connect(), &[&["ADDSLOTSRANGE"][..], &slots].concat());
         }
-        let first = &servers[0];
-        for server in &servers[1..] {
-            let bus: String = redis::cmd("CONFIG")
-                .arg(&["GET", "cluster-port"])
-                .query::<Vec<String>>(&mut server.connect())
-                .unwrap()
-                .remove(1);
-            let port = server.port.to_string();
-            cluster::<()>(&mut first.connect(), &["MEET", "127.0.0.1", &port, &bus]);
+        let masters = Self { servers, replicas: Vec::new() };
+        for server in &masters.servers[1..] {
+            masters.meet(server);
         }
-        let agree = |server: &Server| {
+        masters.agree(3);
+        masters
+    }
+
+    fn with_replicas(engine: Engine) -> Self {
+        let mut masters = Self::start(engine);
+        let others = three(engine);
+        for replica in &others {
+            masters.meet(replica);
+        }
+        masters.replicas = others;
+        masters.agree(6);
+        for (master, replica) in masters.servers.iter().zip(&masters.replicas) {
+            let id: String = cluster(&mut master.connect(), &["MYID"]);
+            let follows =
+                || redis::cmd("CLUSTER").arg(&["REPLICATE", &id]).exec(&mut replica.connect()).is_ok();
+            assert!(eventually(LIVELY, follows));
+            let has_replica = || {
+                let info: String =
+                    redis::cmd("INFO").arg("replication").query(&mut master.connect()).unwrap();
+                info.contains("state=online")
+            };
+            assert!(eventually(LIVELY, has_replica));
+        }
+        masters
+    }
+
+    fn meet(&self, server: &Server) {
+        let bus: Vec<String> =
+            redis::cmd("CONFIG").arg(&["GET", "cluster-port"]).query(&mut server.connect()).unwrap();
+        let port = server.port.to_string();
+        cluster::<()>(&mut self.servers[0].connect(), &["MEET", "127.0.0.1", &port, &bus[1]]);
+    }
+
+    /// Waits until all know each other and all slots.
+    fn agree(&self, number: u32) {
+        let known = format!("cluster_known_nodes:{number}\r");
+        let agrees = |server: &Server| {
             let info: String = cluster(&mut server.connect(), &["INFO"]);
-            info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:16384")
+            ["cluster_state:ok", "cluster_slots_ok:16384", &known].iter().all(|line| info.contains(line))
         };
-        assert!(eventually(Duration::from_secs(20), || servers.iter().all(agree)));
-        Self { servers }
+        assert!(eventually(LIVELY, || self.servers.iter().chain(&self.replicas).all(agrees)));
     }
 
     fn store(&self) -> RedisStore {
         let store = RedisStore::cluster([&self.servers[0].url(), "redis://127.0.0.1:1"])
-            .timeout(Duration::from_millis(200))
+            .timeout(Duration::from_millis(500))
             .on_timeout(OnFailure::Open)
             .on_disconnect(OnFailure::Closed)
             .connect_lazy()
@@ -56,6 +80,26 @@ impl Masters {
     fn holder(&self, key: u32) -> usize {
         slot(&mut self.servers[0].connect(), key) / 5461
     }
+
+    /// How often the servers have answered with such an error.
+    fn errors(&self, name: &str) -> usize {
+        let count = |server: &Server| {
+            let info: String = redis::cmd("INFO").arg("errorstats").query(&mut server.connect()).unwrap();
+            info.matches(&format!("errorstat_{name}:")).count()
+        };
+        self.servers.iter().map(count).sum()
+    }
+}
+
+/// Servers that are to become a Cluster.
+fn three(engine: Engine) -> Vec<Server> {
+    let start = |_| {
+        let bus = free_port().to_string();
+        let options = ["--cluster-enabled", "yes", "--cluster-port", &bus];
+        let more = ["--cluster-node-timeout", "1500", "--cluster-require-full-coverage", "no"];
+        Server::start_with(engine, &[&options[..], &more].concat())
+    };
+    (0..3).map(start).collect()
 }
 
 fn cluster<T: FromRedisValue>(server: &mut Connection, arguments: &[&str]) -> T {
@@ -71,51 +115,127 @@ fn ask(store: &RedisStore, key: u32, max: u32) -> Result<StoreVerdict, StoreFail
 }
 
 #[test]
-fn each_key_is_decided_by_its_master_wherever_that_is() {
-    for engine in Engine::all() {
-        let mut masters = Masters::start(engine);
+fn each_key_is_decided_by_its_master_and_no_call_crosses_slots() {
+    at_each_engine(|engine| {
+        let masters = Masters::start(engine);
         let store = masters.store();
-        // Keys of every kind, on every master: none crosses slots.
         for key in 0..50 {
             assert!(matches!(ask(&store, key, 1), Ok(StoreVerdict::Admitted { .. })));
             assert!(matches!(ask(&store, key, 1), Ok(StoreVerdict::Denied { .. })));
         }
-        for key in [&b"{}"[..], b"}", b"{a}b", b"", b"\0", b"\xff", &vec![b'x'; 65536]] {
-            block_on(store.charge(&StoreCall::new("{hostile}", hour(1), key))).unwrap();
+        // Many at once, which may go out together.
+        let keys: Vec<_> = (100..1100_u32).map(|key| key.to_string()).collect();
+        let calls = keys.iter().map(|key| store.charge(&StoreCall::new("limit", hour(1), key.as_bytes())));
+        let answers = block_on(futures::future::join_all(calls));
+        assert!(answers.iter().all(|answer| matches!(answer, Ok(StoreVerdict::Admitted { .. }))));
+        let hostile =
+            [&b"{}"[..], b"}", b"{a}b", b"{a}c", b"", b"\0", b"\r\n", b"\xff\xfe", &vec![b'x'; 65536]];
+        for limit in ["{hostile}", "}{", "\0", "limit"] {
+            for key in hostile {
+                let answer = block_on(store.charge(&StoreCall::new(limit, hour(1), key)));
+                assert!(matches!(answer, Ok(StoreVerdict::Admitted { .. })), "{limit:?} {key:?}: {answer:?}");
+            }
         }
         let initial: LimitSpec = "5/1h algorithm=token_bucket initial=1".parse().unwrap();
         block_on(store.charge(&StoreCall::new("cold", initial, b"key"))).unwrap();
-        assert_eq!(store.stats().nodes, 1);
-
-        // A slot moves from the first master to the second: at first the key is asked for, then it has moved.
-        let key = (0..10_000).find(|key| masters.holder(*key) == 0).unwrap();
-        let [from, to] = [0, 1].map(|number| masters.servers[number].connect());
-        let (mut from, mut to) = (from, to);
-        let [from_id, to_id]: [String; 2] = [cluster(&mut from, &["MYID"]), cluster(&mut to, &["MYID"])];
-        redis::cmd("DEL").arg(format!("ratelimit:v1:limit:{key}")).exec(&mut from).unwrap();
-        let slot = slot(&mut from, key).to_string();
-        cluster::<()>(&mut to, &["SETSLOT", &slot, "IMPORTING", &from_id]);
-        cluster::<()>(&mut from, &["SETSLOT", &slot, "MIGRATING", &to_id]);
-        assert!(matches!(ask(&store, key, 2), Ok(StoreVerdict::Admitted { remaining: 1, .. })));
-        for server in [&mut to, &mut from] {
-            cluster::<()>(server, &["SETSLOT", &slot, "NODE", &to_id]);
-        }
-        assert!(matches!(ask(&store, key, 2), Ok(StoreVerdict::Admitted { remaining: 0, .. })));
-        assert!(matches!(ask(&store, key, 2), Ok(StoreVerdict::Denied { .. })));
-
         // All keys of a limit, on all masters.
         block_on(store.reset_all("limit")).unwrap();
         assert!((0..20).all(|key| matches!(ask(&store, key, 1), Ok(StoreVerdict::Admitted { .. }))));
+        assert_eq!(store.stats().nodes, 1);
+        assert_eq!((masters.errors("CROSSSLOT"), masters.errors("MOVED")), (0, 0));
+    });
+}
 
-        // A master that is killed concerns its own keys only.
+#[test]
+fn a_slot_that_moves_takes_its_budgets_along_and_no_call_fails_for_it() {
+    at_each_engine(|engine| {
+        let masters = Masters::start(engine);
+        let store = masters.store();
+        let in_first = |key: &u32| masters.holder(*key) == 0;
+        let key = (0..10_000).find(in_first).unwrap();
+        let mut asked = 0;
+        let mut admits = |remaining: u32| {
+            asked += 1;
+            assert_eq!(asked + remaining, 5);
+            let answer = ask(&store, key, 5);
+            let is_right =
+                matches!(answer, Ok(StoreVerdict::Admitted { remaining: left, .. }) if left == remaining);
+            assert!(is_right, "{remaining}: {answer:?}");
+        };
+        let [mut from, mut to] = [0, 1].map(|number| masters.servers[number].connect());
+        let [from_id, to_id]: [String; 2] = [cluster(&mut from, &["MYID"]), cluster(&mut to, &["MYID"])];
+        let slot = slot(&mut from, key).to_string();
+        admits(4);
+        // While it moves, a key is where it was, or will be: the first master says `ASK`.
+        cluster::<()>(&mut to, &["SETSLOT", &slot, "IMPORTING", &from_id]);
+        cluster::<()>(&mut from, &["SETSLOT", &slot, "MIGRATING", &to_id]);
+        admits(3);
+        assert_eq!(masters.errors("ASK"), 0);
+        let name = format!("ratelimit:v1:limit:{key}");
+        let port = masters.servers[1].port.to_string();
+        redis::cmd("MIGRATE").arg(&["127.0.0.1", &port, &name, "0", "5000"]).exec(&mut from).unwrap();
+        admits(2);
+        assert_eq!(masters.errors("ASK"), 1);
+        // Then it has: the first master says `MOVED`, until the map has been read anew.
+        for server in [&mut to, &mut from] {
+            cluster::<()>(server, &["SETSLOT", &slot, "NODE", &to_id]);
+        }
+        admits(1);
+        assert_eq!(masters.errors("MOVED"), 1);
+        admits(0);
+        assert!(matches!(ask(&store, key, 5), Ok(StoreVerdict::Denied { .. })));
+        let stats = store.stats();
+        assert_eq!(stats.failed_open + stats.failed_closed + stats.failed_local, 0, "{stats:?}");
+    });
+}
+
+#[test]
+fn a_master_that_is_killed_concerns_its_own_keys_only() {
+    at_each_engine(|engine| {
+        let mut masters = Masters::start(engine);
+        let store = masters.store();
+        let keys: Vec<_> = (0..20).map(|key| (key, masters.holder(key) == 2)).collect();
         masters.servers[2].kill();
-        let gone = |key: &u32| masters.holder(*key) == 2;
-        assert!(eventually(LIVELY, || (0..20).filter(gone).all(|key| ask(&store, key, 9).is_err())));
-        for key in 0..20 {
-            let (answer, took) = timed(|| ask(&store, key, 1_000));
-            assert_eq!(answer.is_err(), gone(&key), "{key}: {answer:?}");
+        let fail = || keys.iter().all(|(key, gone)| !gone || ask(&store, *key, 1_000).is_err());
+        assert!(eventually(LIVELY, fail));
+        for (key, gone) in &keys {
+            let (answer, took) = timed(|| ask(&store, *key, 1_000));
+            assert_eq!(answer.is_err(), *gone, "{key}: {answer:?}");
             in_time(took, TIMEOUT);
         }
         assert_ne!(store.state(), LinkState::Up);
-    }
+        // It comes back where it was, and is used again.
+        masters.servers[2].run();
+        assert!(eventually(LIVELY, || keys.iter().all(|(key, _)| ask(&store, *key, 1_000).is_ok())));
+    });
+}
+
+#[test]
+fn a_replica_takes_over_for_a_master_that_is_killed_and_knows_what_was_used() {
+    at_each_engine(|engine| {
+        let mut masters = Masters::with_replicas(engine);
+        let store = masters.store();
+        let keys: Vec<_> = (0..20).map(|key| (key, masters.holder(key) == 2)).collect();
+        for (key, _) in &keys {
+            assert!(matches!(ask(&store, *key, 2), Ok(StoreVerdict::Admitted { .. })));
+        }
+        let arrived = || redis::cmd("WAIT").arg(&["1", "1000"]).query(&mut masters.servers[2].connect());
+        assert!(eventually(LIVELY, || arrived().is_ok_and(|replicas: u32| replicas == 1)));
+        masters.servers[2].kill();
+        // Meanwhile the others are decided as ever.
+        let mut failed = 0;
+        let is_taken_over = || {
+            for (key, _) in keys.iter().filter(|(_, gone)| !gone) {
+                failed += usize::from(ask(&store, *key, 1).is_err());
+            }
+            keys.iter().all(|(key, _)| ask(&store, *key, 1).is_ok())
+        };
+        assert!(eventually(LIVELY, is_taken_over));
+        assert_eq!(failed, 0);
+        for (key, _) in &keys {
+            assert!(matches!(ask(&store, *key, 2), Ok(StoreVerdict::Admitted { remaining: 0, .. })), "{key}");
+            assert!(matches!(ask(&store, *key, 2), Ok(StoreVerdict::Denied { .. })), "{key}");
+        }
+        assert!(comes_up(&store));
+    });
 }
