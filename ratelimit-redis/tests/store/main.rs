@@ -3,10 +3,12 @@
 mod attribute;
 mod budgets;
 mod cluster;
+mod confusion;
 mod dying;
 mod forgetting;
 mod network;
 mod policies;
+mod processes;
 mod reconnecting;
 mod refusing;
 mod sentinel;
