@@ -162,8 +162,8 @@ fn no_failure_is_taken_for_a_denial_nor_the_reverse_by_any_policy() {
                 };
                 assert!(eventually(LIVELY, decides), "before {name}: {:?}", policy.store);
                 policy.limit().reset();
-                let decided = (by_budget.clone(), [3, 2, 0, 5, 0, 0, 0, 0]);
-                assert_eq!(policy.call(), decided, "before {name}: {}", policy.name);
+                let by_server = (by_budget.clone(), [3, 2, 0, 5, 0, 0, 0, 0]);
+                assert_eq!(policy.call(), by_server, "before {name}: {}", policy.name);
                 policy.limit().reset();
             }
             // It does not.
