@@ -29,12 +29,14 @@ use tokio::{
     time::Instant,
 };
 
-use self::line::{Line, Train};
 pub(crate) use self::{
     hub::Hub,
     source::{Source, at as server_at, connect, server},
     task::{Habits, Probe},
-    wire::Wire,
+};
+use self::{
+    line::{Line, Train},
+    wire::{Wire, Writer},
 };
 use crate::scripts::{Order, Script};
 
@@ -200,9 +202,9 @@ impl Shared {
         self.task.notify_one();
     }
 
-    fn go_up(&self, wire: Wire) {
+    fn go_up(&self, writer: Writer) {
         self.connected.fetch_add(1, Relaxed);
-        self.line().open(wire);
+        self.line().open(writer);
         self.set(LinkState::Up);
     }
 

@@ -17,7 +17,7 @@ use std::{
 use redis::cmd;
 use tokio::{io::AsyncWrite as _, time::Instant};
 
-use super::{Failure, Request, Wire};
+use super::{Failure, Request, wire::Writer};
 
 /// Requests that may wait to be sent. More are refused.
 const CAPACITY: usize = 16 * 1024;
@@ -51,7 +51,7 @@ enum Track {
 }
 
 struct Open {
-    wire: Wire,
+    writer: Writer,
     trains: VecDeque<Train>,
     unsent: Vec<u8>,
 }
@@ -85,8 +85,8 @@ impl Line {
     }
 
     /// A connection is there.
-    pub(super) fn open(&mut self, wire: Wire) {
-        self.track = Track::Open(Open { wire, trains: VecDeque::new(), unsent: Vec::new() });
+    pub(super) fn open(&mut self, writer: Writer) {
+        self.track = Track::Open(Open { writer, trains: VecDeque::new(), unsent: Vec::new() });
         self.timeouts = 0;
         self.depart();
     }
@@ -213,7 +213,7 @@ impl Open {
 
     fn write(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.unsent.is_empty() {
-            match ready!(Pin::new(&mut self.wire).poll_write(context, &self.unsent))? {
+            match ready!(Pin::new(&mut self.writer).poll_write(context, &self.unsent))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 written => _ = self.unsent.drain(..written),
             }

@@ -50,7 +50,7 @@ pub(crate) fn at(address: &str, like: &ConnectionInfo) -> Option<ConnectionInfo>
     Some(other)
 }
 
-/// A connection to look about a server: for links, see [`Wire`].
+/// A connection to look about a server. Links have another.
 pub(crate) async fn connect(server: ConnectionInfo, within: Duration) -> RedisResult<MultiplexedConnection> {
     let config =
         AsyncConnectionConfig::new().set_connection_timeout(Some(within)).set_response_timeout(Some(within));

@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, interval, sleep, sleep_until, timeout},
 };
 
-use super::{Failure, LinkState, Request, Shared, Source, Undo, Wire, answer::hand_over};
+use super::{Failure, LinkState, Request, Shared, Source, Undo, Wire, answer::hand_over, wire::Reader};
 use crate::scripts::{Order, Script};
 
 /// How a link is kept.
@@ -82,9 +82,10 @@ pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
     let mut pause = SHORTEST_PAUSE;
     loop {
         if let Some(wire) = up {
-            shared.go_up(wire.clone());
+            let (reader, writer) = wire.split();
+            shared.go_up(writer);
             let came_up = Instant::now();
-            serve(wire, &habits, &shared).await;
+            serve(reader, &habits, &shared).await;
             if came_up.elapsed() > LONGEST_PAUSE {
                 pause = SHORTEST_PAUSE;
             }
@@ -125,8 +126,8 @@ async fn left(shared: &Shared) {
 }
 
 /// Reads answers and looks after the link, until it is of no use, or of none to anybody.
-async fn serve(wire: Wire, habits: &Habits, shared: &Shared) {
-    let mut reading = pin!(wire.read(|answer| hand_over(shared, answer)));
+async fn serve(reader: Reader, habits: &Habits, shared: &Shared) {
+    let mut reading = pin!(reader.read(|answer| hand_over(shared, answer)));
     let mut beats = interval(HEARTBEAT);
     beats.reset();
     let mut beat = None;

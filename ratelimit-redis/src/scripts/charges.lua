@@ -70,7 +70,7 @@ local function charges(key, first, last)
         page, size, adopts = {}, math.huge, true
       elseif exists then
         if #exists ~= 48 then
-          refuse()
+          error(foreign, 0)
         end
         local _
         used, latest, _, newest, permits, kept_until = unpack('<dddddd', exists)

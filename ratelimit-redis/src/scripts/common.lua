@@ -1,16 +1,13 @@
 -- What every algorithm needs. A call of the script decides about KEYS[i] as ARGV[i] asks, for each i, and answers[i] is what
--- comes of it. Calls for one key stand together: their budget is read once, and written once if it has changed.
+-- comes of it. Calls for one key stand together: their budget is read once, and written once if it has changed. It is kept
+-- packed: whole numbers as doubles, which hold them exactly, and which cost less than text.
 local pack, unpack = struct.pack, struct.unpack
 local answers = {}
+local foreign = 'ERR the key holds no budget of this version'
 
 -- For how many milliseconds a key is kept that counts until `instant`.
 local function life(instant)
   return math.ceil(math.max(instant - raw, 0) / 1000) + margin
-end
-
--- What is kept is packed: whole numbers as doubles, which hold them exactly, and which cost less than text.
-local function refuse()
-  error('ERR the key holds no budget of this version', 0)
 end
 
 -- What the budget holds, whatever algorithm has charged it last: permits in use, when it was last charged, and since
@@ -29,7 +26,7 @@ local function held(key, state)
       return used, latest, begins
     end
     if kind ~= 70 or #state ~= 41 then
-      refuse()
+      error(foreign, 0)
     end
     local whole, part, max, length, at = unpack('<xddddd', state)
     local permits = ((whole - at) * 1000 * max + part) / length
@@ -41,7 +38,7 @@ local function held(key, state)
   end
   local entries = redis.call('LRANGE', key, 0, -1)
   if #entries[1] ~= 48 then
-    refuse()
+    error(foreign, 0)
   end
   local _, latest, window, newest, permits = unpack('<ddddd', entries[1])
   local used, since, now = 0, latest, math.max(raw, latest)
