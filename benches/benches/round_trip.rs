@@ -1,0 +1,262 @@
+//! What a decision in a store costs beside a PING, and what is left of that when the server is killed.
+//!
+//! `cargo bench -p ratelimit-benches --bench round_trip`, on a machine that does nothing else. It starts the servers by
+//! itself. A row tells how long a call takes that is made alone, by a task on a thread of its own, and how much longer at
+//! the median than a PING on a connection of the task's own that is made before each; how many there are in a second when
+//! 64 tasks on one connection make them; and what the server says that its script takes for each, alone and together.
+
+#[expect(dead_code, reason = "the tests of `ratelimit-redis` use the rest")]
+#[path = "../../ratelimit-redis/tests/support/mod.rs"]
+mod support;
+
+use std::{
+    collections::VecDeque,
+    fmt::Write as _,
+    sync::{Arc, Mutex, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use futures::future::join_all;
+use ratelimit_redis::{LinkState, RedisStore};
+use ratelimit_runtime::{Algorithm, LimitSpec, Store, StoreCall};
+use redis::aio::MultiplexedConnection;
+use support::{Engine, Server, eventually};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpStream, tcp::OwnedWriteHalf},
+    runtime::{Builder, Runtime},
+    sync::oneshot,
+};
+use trypema::{
+    BucketSize, RateLimit, RateLimiterBuilder as _, WindowSize,
+    redis::{RedisKey, RedisRateLimiterProvider},
+};
+
+const CALLS: u32 = 4_000;
+const TASKS: u32 = 64;
+const TIMEOUT: Duration = Duration::from_millis(50);
+
+fn main() {
+    for engine in Engine::all() {
+        runtime().block_on(decisions(engine));
+        runtime().block_on(failures(engine));
+    }
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn hour(max: u32) -> LimitSpec {
+    LimitSpec::new(max, Duration::from_secs(3600))
+}
+
+async fn decisions(engine: Engine) {
+    let server = Server::start(engine);
+    let client = redis::Client::open(server.url()).unwrap();
+    let here = client.get_multiplexed_async_connection().await.unwrap();
+    let there = Pings::start(server.port);
+    let store = RedisStore::builder(&server.url()).timeout(Duration::from_secs(1)).connect_lazy().unwrap();
+    assert!(eventually(Duration::from_secs(5), || store.state() == LinkState::Up));
+
+    println!("\n{engine:?}{:30} p50       p99   over PING     64 tasks   in the server", "");
+    let bench = Bench { server, here };
+    bench.row("PING", |_| bench.ping()).await;
+    bench.row("PING, read by another thread", |_| there.ping()).await;
+    for algorithm in Algorithm::ALL {
+        let spec = hour(1_000_000).with_algorithm(algorithm);
+        bench.row(algorithm.name(), |_| decide(&store, algorithm.name(), spec, 0)).await;
+        let full = hour(1).with_algorithm(algorithm);
+        let name = format!("{algorithm}, denied");
+        bench.row(&name, |_| decide(&store, &name, full, 0)).await;
+    }
+    let gcra = hour(1_000_000).with_algorithm(Algorithm::Gcra);
+    bench.row("gcra, a key for each task", |task| decide(&store, "keys", gcra, task)).await;
+    trypema(&bench).await;
+}
+
+/// What many would use instead: a sliding window in Redis 7.2 and later.
+async fn trypema(bench: &Bench) {
+    let client = redis::Client::open(bench.server.url()).unwrap();
+    let provider = RedisRateLimiterProvider::builder(client.get_connection_manager().await.unwrap())
+        .prefix(RedisKey::try_from("trypema".to_owned()).unwrap())
+        .window_size(WindowSize::minutes_or_panic(60))
+        .bucket_size(BucketSize::seconds_or_panic(60))
+        .cleanup_enabled(false)
+        .build()
+        .unwrap();
+    let key = RedisKey::try_from("key".to_owned()).unwrap();
+    for (name, rate) in [
+        ("trypema", RateLimit::per_second_or_panic(1_000_000.0)),
+        ("trypema, denied", RateLimit::per_hour_or_panic(1.0)),
+    ] {
+        let absolute = provider.absolute();
+        absolute.clear().await.unwrap();
+        if let Err(error) = absolute.inc(&key, &rate, 1).await {
+            println!("  {name:32} {error}");
+            continue;
+        }
+        bench.row(name, |_| async { _ = absolute.inc(&key, &rate, 1).await.unwrap() }).await;
+    }
+}
+
+struct Bench {
+    server: Server,
+    here: MultiplexedConnection,
+}
+
+impl Bench {
+    async fn ping(&self) {
+        redis::cmd("PING").exec_async(&mut self.here.clone()).await.unwrap();
+    }
+
+    /// Measures calls one by one, then by many tasks, each of which is told its number.
+    async fn row<F: Future<Output = ()>>(&self, name: &str, call: impl Fn(u32) -> F) {
+        for _ in 0..CALLS / 10 {
+            call(0).await;
+        }
+        script_time(&self.server);
+        let (mut pings, mut times) = (Vec::new(), Vec::new());
+        for _ in 0..CALLS {
+            // In turn, since machines have better and worse moments.
+            let began = Instant::now();
+            self.ping().await;
+            pings.push(began.elapsed());
+            let began = Instant::now();
+            call(0).await;
+            times.push(began.elapsed());
+        }
+        let alone = script_time(&self.server) / CALLS;
+        let (each, call) = (CALLS / 4, &call);
+        let began = Instant::now();
+        let task = |task| async move {
+            for _ in 0..each {
+                call(task).await;
+            }
+        };
+        join_all((0..TASKS).map(task)).await;
+        let per_second = f64::from(TASKS * each) / began.elapsed().as_secs_f64();
+        let together = script_time(&self.server) / (TASKS * each);
+        let [p50, p99] = [50, 99].map(|percent| part(&mut times, percent));
+        let over_ping = p50.saturating_sub(part(&mut pings, 50));
+        let mut line =
+            format!("  {name:30} {p50:>8.1?}  {p99:>8.1?}   {over_ping:>8.1?}   {per_second:>8.0}/s");
+        if !alone.is_zero() {
+            _ = write!(line, "   {alone:.1?}, {together:.1?}");
+        }
+        println!("{line}");
+    }
+}
+
+fn part(times: &mut [Duration], percent: usize) -> Duration {
+    times.sort();
+    times[times.len() * percent / 100]
+}
+
+/// How long scripts have run since this was asked last, as the server says.
+fn script_time(server: &Server) -> Duration {
+    let mut connection = server.connect();
+    let told: String = redis::cmd("INFO").arg("commandstats").query(&mut connection).unwrap();
+    redis::cmd("CONFIG").arg("RESETSTAT").exec(&mut connection).unwrap();
+    let scripts = told.lines().filter(|line| line.starts_with("cmdstat_eval"));
+    let micros =
+        scripts.filter_map(|line| line.split_once("usec=")?.1.split(',').next()?.parse::<u64>().ok());
+    Duration::from_micros(micros.sum())
+}
+
+async fn decide(store: &RedisStore, limit: &str, spec: LimitSpec, key: u32) {
+    store.charge(&StoreCall::new(limit, spec, &key.to_le_bytes())).await.unwrap();
+}
+
+/// The least that a store's connection can cost: callers write themselves, and a thread reads and wakes them.
+struct Pings {
+    waiting: Arc<Mutex<VecDeque<oneshot::Sender<()>>>>,
+    writer: tokio::sync::Mutex<OwnedWriteHalf>,
+}
+
+impl Pings {
+    fn start(port: u16) -> Self {
+        let waiting = Arc::<Mutex<VecDeque<oneshot::Sender<()>>>>::default();
+        let (started, writer) = mpsc::channel();
+        let answered = Arc::clone(&waiting);
+        thread::spawn(move || {
+            runtime().block_on(async {
+                let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+                stream.set_nodelay(true).unwrap();
+                let (mut reader, writer) = stream.into_split();
+                started.send(writer).unwrap();
+                let mut bytes = [0; 8 * 1024];
+                while let Ok(read @ 1..) = reader.read(&mut bytes).await {
+                    for _ in bytes[..read].iter().filter(|byte| **byte == b'\n') {
+                        let waiter = answered.lock().unwrap().pop_front().unwrap();
+                        _ = waiter.send(());
+                    }
+                }
+            });
+        });
+        Self { waiting, writer: tokio::sync::Mutex::new(writer.recv().unwrap()) }
+    }
+
+    async fn ping(&self) {
+        let (waiter, answer) = oneshot::channel();
+        {
+            let mut writer = self.writer.lock().await;
+            self.waiting.lock().unwrap().push_back(waiter);
+            writer.write_all(b"PING\r\n").await.unwrap();
+        }
+        answer.await.unwrap();
+    }
+}
+
+/// The longest of everything that is promised to be short.
+async fn failures(engine: Engine) {
+    const TIMES: u32 = 5;
+    let (mut frozen, mut killed, mut down, mut back) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..TIMES {
+        let mut server = Server::start(engine);
+        let store = RedisStore::builder(&server.url()).timeout(TIMEOUT).connect_lazy().unwrap();
+        assert!(eventually(Duration::from_secs(5), || store.state() == LinkState::Up));
+        let call = || async {
+            let began = Instant::now();
+            let answer = store.charge(&StoreCall::new("limit", hour(1_000_000), b"key")).await;
+            (answer.is_ok(), began.elapsed())
+        };
+        let took = |calls: Vec<(bool, Duration)>| calls.into_iter().map(|(_, took)| took);
+        assert!(call().await.0);
+        server.signal("STOP");
+        frozen.extend(took(join_all((0..100).map(|_| call())).await));
+        server.signal("CONT");
+        assert!(eventually(Duration::from_secs(5), || store.state() == LinkState::Up));
+
+        server.signal("STOP");
+        let killer = thread::spawn(move || {
+            thread::sleep(TIMEOUT / 5);
+            server.kill();
+            server
+        });
+        killed.extend(took(join_all((0..100).map(|_| call())).await));
+        let mut server = killer.join().unwrap();
+        assert!(eventually(Duration::from_secs(5), || store.state() != LinkState::Up));
+        for _ in 0..CALLS / TIMES {
+            down.push(call().await.1);
+        }
+        // For as long as a restart may take.
+        thread::sleep(Duration::from_secs(2));
+        server.run();
+        let began = Instant::now();
+        assert!(eventually(Duration::from_secs(5), || store.state() == LinkState::Up));
+        assert!(call().await.0);
+        back.push(began.elapsed());
+    }
+    println!("\n{engine:?}, calls that end within {TIMEOUT:?}{:8} p50       p99       longest", "");
+    for (name, times) in [
+        ("100 calls, the server stands still", &mut frozen),
+        ("100 calls, the server is killed", &mut killed),
+        ("calls while the server is down", &mut down),
+        ("the server is back", &mut back),
+    ] {
+        let [p50, p99] = [50, 99].map(|percent| part(times, percent));
+        println!("  {name:36} {p50:>8.1?}  {p99:>8.1?}  {:>8.1?}", times[times.len() - 1]);
+    }
+}
