@@ -230,13 +230,13 @@ async fn failures(engine: Engine) {
         assert!(eventually(Duration::from_secs(5), || store.state() == LinkState::Up));
 
         server.signal("STOP");
-        let killer = thread::spawn(move || {
+        let soon = thread::spawn(move || {
             thread::sleep(TIMEOUT / 5);
             server.kill();
             server
         });
         killed.extend(took(join_all((0..100).map(|_| call())).await));
-        let mut server = killer.join().unwrap();
+        let mut server = soon.join().unwrap();
         assert!(eventually(Duration::from_secs(5), || store.state() != LinkState::Up));
         for _ in 0..CALLS / TIMES {
             down.push(call().await.1);

@@ -1,9 +1,8 @@
 //! The scripts that decide, what they are told, and what they answer.
 //!
-//! Six algorithms are three ways to count: what a window and a log count ages charge by charge, and what refills steadily
-//! is one number. One script knows them all, and decides about as many calls as wait: each for itself, in their order, by
-//! one time. That is the server's, in microseconds; where a product may be larger than a double holds exactly, it is
-//! formed here.
+//! Six algorithms are three scripts: what a window and a log count ages charge by charge, and what refills steadily is one
+//! number. A script decides about as many calls as wait: each for itself, in their order, by one time. That is the
+//! server's, in microseconds; where a product may be larger than a double holds exactly, it is formed here.
 
 #[cfg(test)]
 mod tests;
@@ -19,22 +18,26 @@ use redis::{Cmd, Value, cmd};
 /// The time of the server, before everything else: tests put their own in its place.
 const CLOCK: &str = include_str!("scripts/clock.lua");
 
-/// Decides.
-pub(crate) fn decide() -> Arc<Script> {
-    static DECIDE: LazyLock<Arc<Script>> = LazyLock::new(|| Arc::new(decide_by(CLOCK)));
-    Arc::clone(&DECIDE)
+/// Decides about calls that are counted in the same way.
+pub(crate) fn decide(algorithm: Algorithm) -> &'static Arc<Script> {
+    static CHARGES: LazyLock<Arc<Script>> = LazyLock::new(|| decide_by(CLOCK, Algorithm::SlidingLog));
+    static WINDOW: LazyLock<Arc<Script>> = LazyLock::new(|| decide_by(CLOCK, Algorithm::FixedWindow));
+    static FLOW: LazyLock<Arc<Script>> = LazyLock::new(|| decide_by(CLOCK, Algorithm::Gcra));
+    match algorithm {
+        Algorithm::SlidingWindow | Algorithm::SlidingLog => &CHARGES,
+        Algorithm::FixedWindow => &WINDOW,
+        Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => &FLOW,
+    }
 }
 
-fn decide_by(clock: &str) -> Script {
-    let parts = [
-        clock,
-        include_str!("scripts/common.lua"),
-        include_str!("scripts/flow.lua"),
-        include_str!("scripts/window.lua"),
-        include_str!("scripts/charges.lua"),
-        include_str!("scripts/decide.lua"),
-    ];
-    Script { takes_many: true, ..Script::new(parts.concat()) }
+fn decide_by(clock: &str, algorithm: Algorithm) -> Arc<Script> {
+    let decide = match algorithm {
+        Algorithm::SlidingWindow | Algorithm::SlidingLog => include_str!("scripts/charges.lua"),
+        Algorithm::FixedWindow => include_str!("scripts/window.lua"),
+        Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => include_str!("scripts/flow.lua"),
+    };
+    let parts = [clock, include_str!("scripts/common.lua"), decide, include_str!("scripts/each.lua")];
+    Arc::new(Script { takes_many: true, ..Script::new(parts.concat()) })
 }
 
 /// Counts the processes that use a store.
@@ -138,7 +141,7 @@ fn argument(verb: Verb, terms: Terms, untouched_since: u64) -> Vec<u8> {
         Verb::Charge => (b'C', 0),
         Verb::Look => (b'L', 0),
         Verb::Give { charged_at } => (b'G', charged_at),
-        Verb::Reset => return vec![b'R'],
+        Verb::Reset => return b"reset".to_vec(),
     };
     let mut argument = Vec::with_capacity(72);
     let mut put = |first: &[u8], numbers: &[u64]| {
@@ -154,17 +157,18 @@ fn argument(verb: Verb, terms: Terms, untouched_since: u64) -> Vec<u8> {
             (0, 0) => 0,
             (whole, part) => untouched_since + whole + u64::from(part > 0),
         };
-        put(&[b'F', letter], &[]);
-        put(&cost_and(spec.max()), &[]);
-        put(&[], &[flow.window, cost_whole, cost_part, room_whole, room_part, full_at, charged_at]);
+        put(&[letter], &[]);
+        put(
+            &cost_and(spec.max()),
+            &[flow.window, cost_whole, cost_part, room_whole, room_part, full_at, charged_at],
+        );
     } else {
         let window = micros(spec.window());
-        let (kind, buckets) = match spec.algorithm() {
-            Algorithm::SlidingWindow => (b'C', u64::from(spec.buckets()).min(window)),
-            Algorithm::FixedWindow => (b'W', 0),
-            _ => (b'C', 0),
+        let buckets = match spec.algorithm() {
+            Algorithm::SlidingWindow => u64::from(spec.buckets()).min(window),
+            _ => 0,
         };
-        put(&[kind, letter], &[]);
+        put(&[letter], &[]);
         put(&cost_and(capacity), &[window, buckets, charged_at]);
     }
     argument
@@ -186,16 +190,15 @@ pub(crate) fn verdict(terms: Terms, answer: &Value) -> Option<StoreVerdict> {
 /// What takes back what was answered so, if it has charged anything.
 pub(crate) fn undoing(order: &Order, answer: &Value) -> Option<Order> {
     let [argument] = &order.arguments[..] else { return None };
-    let [kind, b'C', rest @ ..] = &argument[..] else { return None };
-    let (cost, _) = rest.split_first_chunk()?;
-    let [admitted, _, third, _, clear_at] = numbers(answer)?;
+    let (cost, _) = argument.strip_prefix(b"C")?.split_first_chunk()?;
+    let [admitted, _, charged_at, _, clear_at] = numbers(answer)?;
     if admitted != 1 || u32::from_le_bytes(*cost) == 0 {
         return None;
     }
     let mut back = argument.clone();
-    back[1] = b'G';
-    let last = back.len().checked_sub(8)?;
-    back[last..].copy_from_slice(&(if *kind == b'F' { clear_at.max(third) } else { third }).to_le_bytes());
+    back[0] = b'G';
+    // The last number of all, whatever the algorithm.
+    *back.last_chunk_mut()? = clear_at.max(charged_at).to_le_bytes();
     Some(Order { key: order.key.clone(), arguments: vec![back] })
 }
 

@@ -129,7 +129,7 @@ impl RedisStore {
                 let answer = match inner.first_use(&limit, terms.spec, began).await {
                     Ok(first_use) => {
                         let order = scripts::order(key, verb, terms, first_use);
-                        inner.decide(order, verb, began).await
+                        inner.decide(order, terms, verb, began).await
                     }
                     Err(failure) => Err(failure),
                 };
@@ -138,7 +138,7 @@ impl RedisStore {
         }
         let order = scripts::order(key, verb, terms, 0);
         Box::pin(async move {
-            let answer = inner.decide(order, verb, began).await;
+            let answer = inner.decide(order, terms, verb, began).await;
             inner.told(answer, began, |value| read(terms, value))
         })
     }
@@ -149,7 +149,8 @@ impl RedisStore {
         if inner.is_enabled() {
             let order = scripts::order(inner.key(call), Verb::Give { charged_at }, Terms::of(call), 0);
             // What is lost ages like any other charge.
-            inner.route.send(inner.request(scripts::decide(), order, Instant::now()));
+            let script = Arc::clone(scripts::decide(call.spec.algorithm()));
+            inner.route.send(inner.request(script, order, Instant::now()));
         }
     }
 }
@@ -191,13 +192,14 @@ impl Inner {
         key::budget(&self.settings.prefix, call.limit, call.key)
     }
 
-    async fn decide(&self, order: Order, verb: Verb, began: Instant) -> Result<Value, Failure> {
+    async fn decide(&self, order: Order, terms: Terms, verb: Verb, began: Instant) -> Result<Value, Failure> {
         let undo = match verb {
             Verb::Charge if self.settings.on_timeout == OnFailure::Open => Undo::IfDropped,
             Verb::Charge => Undo::IfUnanswered,
             _ => Undo::Never,
         };
-        self.put(Request { undo, ..self.request(scripts::decide(), order, began) }).await
+        let script = Arc::clone(scripts::decide(terms.spec.algorithm()));
+        self.put(Request { undo, ..self.request(script, order, began) }).await
     }
 
     /// Asks the server that holds the key, and the one that it names if it does not.

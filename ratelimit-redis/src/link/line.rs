@@ -10,6 +10,7 @@ use std::{
     collections::VecDeque,
     io,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, Waker, ready},
     time::Duration,
 };
@@ -184,10 +185,17 @@ impl Line {
             }
             // Of those who have gone meanwhile, nothing is asked.
             requests.retain(|request| !request.is_given_up());
-            // A budget is read and written once for all that stand together.
-            requests.sort_by(|one, other| one.order.key.cmp(&other.order.key));
+            // A budget is read and written once for all that stand together. Those of one key stay in their order, but
+            // for a limit whose algorithm is changed meanwhile.
+            let place = |request: &Request| Arc::as_ptr(&request.script);
+            requests.sort_by(|one, other| {
+                place(one).cmp(&place(other)).then_with(|| one.order.key.cmp(&other.order.key))
+            });
             while let Some(first) = requests.first() {
-                let with_it = |request: &&Request| self.mixes_keys || request.order.key == first.order.key;
+                let with_it = |request: &&Request| {
+                    Arc::ptr_eq(&request.script, &first.script)
+                        && (self.mixes_keys || request.order.key == first.order.key)
+                };
                 let rest = requests.split_off(requests.iter().take_while(with_it).count());
                 open.load(Train(requests), false);
                 requests = rest;

@@ -137,6 +137,7 @@ async fn serve(reader: Reader, habits: &Habits, shared: &Shared) {
             (line.alarm(), line.is_blocked())
         };
         tokio::select! {
+            biased;
             () = &mut reading => return,
             () = shared.task.notified() => {}
             () = until(alarm) => {

@@ -53,13 +53,13 @@ local function take_back(key, given, cost, oldest)
   return 0
 end
 
-local function charges(key, first, last)
+local function decide(key, first, last)
   local window, buckets, now, changed, adopts
   local used, latest, newest, permits, kept_until, oldest = 0, 0, 0, 0, -math.huge, 1
   page, starts, size = redis.pcall('LRANGE', key, 0, 1), 0, 2
   local exists = page[1]
   for i = first, last do
-    local verb, cost, capacity, length, parts, given = unpack('<xc1I4I4I8I8I8', ARGV[i])
+    local verb, cost, capacity, length, parts, given = unpack('<c1I4I4I8I8I8', ARGV[i])
     if i == first then
       window, buckets = length, parts
       if page.err then

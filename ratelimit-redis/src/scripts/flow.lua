@@ -3,13 +3,13 @@
 -- That is a number of whole microseconds and a part of one, in units of which `max * 1000` make a microsecond: so a permit,
 -- `window` nanoseconds of `max` permits, is a whole number of units at any rate. What takes a multiplication that a
 -- double cannot hold was done by the caller.
-local function flow(key, first, last)
+local function decide(key, first, last)
   local state = redis.pcall('GET', key)
   local exists, changed = state, false
   local whole, part, now, by_max, by_length
   for i = first, last do
     local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given =
-      unpack('<xc1I4I4I8I8I8I8I8I8I8', ARGV[i])
+      unpack('<c1I4I4I8I8I8I8I8I8I8', ARGV[i])
     local units = max * 1000
     if i == first then
       local latest = 0

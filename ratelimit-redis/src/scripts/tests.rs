@@ -7,7 +7,7 @@ mod vectors;
 
 use std::{sync::Arc, time::Duration};
 
-use ratelimit_runtime::{LimitSpec, StoreCall, StoreOutlook, StoreReceipt, StoreVerdict};
+use ratelimit_runtime::{Algorithm, LimitSpec, StoreCall, StoreOutlook, StoreReceipt, StoreVerdict};
 use redis::{Connection, Value};
 
 use super::{Order, Script, Terms, Verb, argument, decide, decide_by, outlook, verdict};
@@ -22,7 +22,8 @@ const TEST_CLOCK: &str = "local raw, margin = tonumber(ARGV[#ARGV]), 3600000\n";
 /// A budget on a server, asked at times of the test's choice.
 struct Budget<'a> {
     connection: &'a mut Connection,
-    script: Arc<Script>,
+    /// Chooses the script, by the test's clock or the server's.
+    script: fn(Algorithm) -> Arc<Script>,
     key: Vec<u8>,
     /// In microseconds.
     now: u64,
@@ -30,27 +31,22 @@ struct Budget<'a> {
 
 impl<'a> Budget<'a> {
     fn new(connection: &'a mut Connection, name: &str) -> Self {
-        let script = Arc::new(decide_by(TEST_CLOCK));
+        let script = |algorithm| decide_by(TEST_CLOCK, algorithm);
         Self { connection, script, key: key::budget("test", name, b""), now: 0 }
     }
 
     /// By the server's own clock.
     fn in_real_time(connection: &'a mut Connection, name: &str) -> Self {
-        Self { script: decide(), ..Self::new(connection, name) }
+        Self { script: |algorithm| Arc::clone(decide(algorithm)), ..Self::new(connection, name) }
     }
 
     fn ask(&mut self, verb: Verb, call: &StoreCall<'_>) -> Value {
-        self.ask_at_once(&[argument(verb, Terms::of(call), 0)]).remove(0)
-    }
-
-    /// Several calls by one call of the script.
-    fn ask_at_once(&mut self, calls: &[Vec<u8>]) -> Vec<Value> {
-        let mut orders: Vec<_> =
-            calls.iter().map(|call| Order { key: self.key.clone(), arguments: vec![call.clone()] }).collect();
-        if let Some(last) = orders.last_mut() {
-            last.arguments.push(self.now.to_string().into());
-        }
-        self.script.by_code(orders.iter()).query(self.connection).unwrap()
+        let mut arguments = vec![argument(verb, Terms::of(call), 0)];
+        arguments.push(self.now.to_string().into());
+        let order = Order { key: self.key.clone(), arguments };
+        let script = (self.script)(call.spec.algorithm());
+        let answers: Vec<Value> = script.by_code([&order].into_iter()).query(self.connection).unwrap();
+        answers.into_iter().next().unwrap()
     }
 
     fn charge(&mut self, spec: LimitSpec, cost: u32) -> StoreVerdict {

@@ -1,14 +1,19 @@
 //! Many calls, one call of the script.
 
 use proptest::{prelude::*, test_runner::TestRunner};
-use ratelimit_runtime::Algorithm;
 use redis::{Connection, Value};
 
 use super::*;
 
 /// What each of some calls is answered, by one call of the script or by as many.
-fn ask(connection: &mut Connection, orders: &[Order], now: u64, at_once: bool) -> Vec<Value> {
-    let script = decide_by(TEST_CLOCK);
+fn ask(
+    connection: &mut Connection,
+    algorithm: Algorithm,
+    orders: &[Order],
+    now: u64,
+    at_once: bool,
+) -> Vec<Value> {
+    let script = decide_by(TEST_CLOCK, algorithm);
     let per_call = if at_once { orders.len() } else { 1 };
     let mut answers = Vec::new();
     for orders in orders.chunks(per_call) {
@@ -53,7 +58,7 @@ fn what_is_asked_at_once_is_answered_as_one_after_the_other() {
                     let answers = [false, true].map(|at_once| {
                         let orders =
                             calls.iter().enumerate().map(|(number, call)| order(at_once, number, *call));
-                        ask(&mut connection, &orders.collect::<Vec<_>>(), now, at_once)
+                        ask(&mut connection, algorithm, &orders.collect::<Vec<_>>(), now, at_once)
                     });
                     prop_assert_eq!(&answers[0], &answers[1], "{} at {}", algorithm, now);
                 }
@@ -72,7 +77,7 @@ fn one_that_fails_leaves_the_others_alone() {
                 Terms::of(&call(LimitSpec::new(9, Duration::from_secs(60)).with_algorithm(algorithm)));
             let orders =
                 ["a", "b", "b", "c"].map(|key| super::super::order(key.into(), Verb::Charge, terms, 0));
-            let answers = ask(connection, &orders, 1_000_000, true);
+            let answers = ask(connection, algorithm, &orders, 1_000_000, true);
             let is_error = |answer: &Value| matches!(answer, Value::ServerError(_));
             assert_eq!(answers.iter().map(is_error).collect::<Vec<_>>(), [false, true, true, false]);
             assert!(verdict(terms, &answers[3]).is_some_and(|verdict| admitted(&verdict).is_some()));
