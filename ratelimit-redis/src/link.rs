@@ -10,6 +10,8 @@ mod hub;
 mod line;
 mod source;
 mod task;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 use std::{
@@ -199,6 +201,12 @@ impl Shared {
     /// Sends a train again, whose script the server has not known: so it has done nothing.
     fn repeat(&self, train: Train) {
         self.line().repeat(train);
+        self.task.notify_one();
+    }
+
+    /// Sends those of a train again, and from now on one train for each key: the server is several, behind one address.
+    fn take_apart(&self, train: Train) {
+        self.line().take_apart(train);
         self.task.notify_one();
     }
 

@@ -16,6 +16,12 @@ pub(super) fn hand_over(shared: &Shared, answer: Value) -> bool {
                 shared.repeat(train);
                 true
             }
+            Err(error)
+                if error.kind() == ErrorKind::Server(ServerErrorKind::CrossSlot) && train.0.len() > 1 =>
+            {
+                shared.take_apart(train);
+                true
+            }
             Err(error) => {
                 let (failure, fatal) = (failure(&error), breaks_link(&error));
                 train.0.into_iter().for_each(|request| request.fail(failure.clone()));

@@ -114,6 +114,12 @@ impl Line {
         }
     }
 
+    pub(super) fn take_apart(&mut self, train: Train) {
+        self.mixes_keys = false;
+        train.0.into_iter().rev().for_each(|request| self.waiting.push_front(request));
+        self.depart();
+    }
+
     /// The server has answered somebody in time.
     pub(super) fn is_in_time(&mut self) {
         self.timeouts = 0;
