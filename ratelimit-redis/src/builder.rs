@@ -1,6 +1,6 @@
 //! What is chosen about a store before it is one.
 
-use std::{error::Error, fmt, time::Duration};
+use std::{borrow::Cow, error::Error, fmt, time::Duration};
 
 use ratelimit_runtime::OnFailure;
 
@@ -80,7 +80,7 @@ impl RedisStoreBuilder {
 
 impl Servers {
     pub(crate) fn read(url: &str) -> Result<ConnectionInfo, StoreError> {
-        server(url).map_err(|error| StoreError { message: format!("`{url}`: {error}") })
+        server(url).map_err(|error| StoreError { message: format!("`{}`: {error}", without_password(url)) })
     }
 
     pub(crate) fn read_all(urls: &[String]) -> Result<Vec<ConnectionInfo>, StoreError> {
@@ -88,6 +88,17 @@ impl Servers {
             return Err(StoreError { message: "no address is given".to_owned() });
         }
         urls.iter().map(|url| Self::read(url)).collect()
+    }
+}
+
+/// An address as it may be shown: who speaks and by which password is left out.
+fn without_password(url: &str) -> Cow<'_, str> {
+    match url.rsplit_once('@') {
+        Some((before, server)) => {
+            let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
+            format!("{scheme}://…@{server}").into()
+        }
+        None => url.into(),
     }
 }
 

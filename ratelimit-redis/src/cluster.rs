@@ -15,7 +15,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::link::{Habits, Hub, Link, LinkState, Probe, Source, connect, server_at};
+use crate::link::{Habits, Hub, Link, LinkState, Probe, Source, Wire, server_at};
 
 const SLOTS: u16 = 16_384;
 
@@ -201,8 +201,8 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
 
 /// What a server says of the slots of each master.
 async fn ask(server: ConnectionInfo, host: &str) -> RedisResult<Vec<(u16, u16, String)>> {
-    let mut connection = connect(server, ANSWERS).await?;
-    let answer: Vec<Vec<Value>> = cmd("CLUSTER").arg("SLOTS").query_async(&mut connection).await?;
+    let answer = Wire::connect(&server).await?.ask(cmd("CLUSTER").arg("SLOTS")).await?;
+    let answer = Vec::<Vec<Value>>::from_redis_value(answer)?;
     let ranges = answer.into_iter().filter_map(|range| {
         let mut parts = range.into_iter();
         let first = u16::from_redis_value(parts.next()?).ok()?;

@@ -25,6 +25,9 @@
 //! after the other. Nothing is written for a call that is denied, and a key lives for as long as it counts for something,
 //! and a second more. Servers from Redis 6 and Valkey 7 on will do.
 //!
+//! With the feature `tls`, servers at `rediss://` are spoken to by TLS. Their certificates have to be such as the system
+//! trusts, or those in the file that the environment's `SSL_CERT_FILE` names.
+//!
 //! # When the server does not decide
 //!
 //! A call never connects, never waits for a connection, and has its answer within the store's time limit. Whatever keeps

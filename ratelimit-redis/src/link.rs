@@ -12,6 +12,8 @@ mod source;
 mod task;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tls")]
+mod tls;
 mod wire;
 
 use std::{
@@ -33,12 +35,13 @@ use tokio::{
 
 pub(crate) use self::{
     hub::Hub,
-    source::{Source, at as server_at, connect, server},
+    source::{Source, at as server_at, server},
     task::{Habits, Probe},
+    wire::Wire,
 };
 use self::{
     line::{Line, Train},
-    wire::{Wire, Writer},
+    wire::Writer,
 };
 use crate::scripts::{Order, Script};
 

@@ -47,7 +47,8 @@ const REMINDED: Duration = Duration::from_secs(60 * 60);
 const REMEMBERED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl RedisStore {
-    /// A store on one server, such as `redis://127.0.0.1:6379`; `redis://user:password@host:port/database` in full.
+    /// A store on one server, such as `redis://127.0.0.1:6379`; `redis://user:password@host:port/database` in full, and
+    /// `rediss://` for TLS, which takes the feature `tls`.
     ///
     /// ```
     /// use ratelimit_redis::RedisStore;

@@ -55,6 +55,8 @@ struct Open {
     writer: Writer,
     trains: VecDeque<Train>,
     unsent: Vec<u8>,
+    /// Whether the connection holds nothing back of what it took.
+    is_flushed: bool,
 }
 
 /// Requests that are answered together: several, if one script decides about them. None: what is answered is `ASKING`.
@@ -87,7 +89,8 @@ impl Line {
 
     /// A connection is there.
     pub(super) fn open(&mut self, writer: Writer) {
-        self.track = Track::Open(Open { writer, trains: VecDeque::new(), unsent: Vec::new() });
+        self.track =
+            Track::Open(Open { writer, trains: VecDeque::new(), unsent: Vec::new(), is_flushed: true });
         self.timeouts = 0;
         self.depart();
     }
@@ -159,7 +162,7 @@ impl Line {
 
     /// Whether something has to be written that the connection did not take yet.
     pub(super) fn is_blocked(&self) -> bool {
-        matches!(&self.track, Track::Open(open) if !open.unsent.is_empty())
+        matches!(&self.track, Track::Open(open) if !open.unsent.is_empty() || !open.is_flushed)
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -229,8 +232,15 @@ impl Open {
         while !self.unsent.is_empty() {
             match ready!(Pin::new(&mut self.writer).poll_write(context, &self.unsent))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                written => _ = self.unsent.drain(..written),
+                written => {
+                    self.unsent.drain(..written);
+                    self.is_flushed = false;
+                }
             }
+        }
+        if !self.is_flushed {
+            ready!(Pin::new(&mut self.writer).poll_flush(context))?;
+            self.is_flushed = true;
         }
         Poll::Ready(Ok(()))
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use redis::{
-    AsyncConnectionConfig, Client, ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _, ProtocolVersion,
-    RedisConnectionInfo, RedisError, RedisResult, aio::MultiplexedConnection, cmd, io::tcp::TcpSettings,
+    ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue as _, IntoConnectionInfo as _, ProtocolVersion,
+    RedisConnectionInfo, RedisError, RedisResult, cmd, io::tcp::TcpSettings,
 };
 use tokio::time::timeout;
 
@@ -32,7 +32,18 @@ impl Source {
 
 /// Reads an address such as `redis://user:password@host:port/database`.
 pub(crate) fn server(url: &str) -> RedisResult<ConnectionInfo> {
-    Ok(as_we_like(url.into_connection_info()?))
+    let unsupported = |why| Err(RedisError::from((ErrorKind::InvalidClientConfig, why)));
+    if cfg!(not(feature = "tls")) && ["rediss:", "valkeys:"].iter().any(|scheme| url.starts_with(scheme)) {
+        return unsupported("TLS needs the feature `tls` of `ratelimit-redis`");
+    }
+    let server = url.into_connection_info()?;
+    match server.addr() {
+        ConnectionAddr::TcpTls { insecure: true, .. } => return unsupported("TLS is not made insecure"),
+        #[cfg(feature = "tls")]
+        ConnectionAddr::TcpTls { .. } => _ = super::tls::config()?,
+        _ => {}
+    }
+    Ok(as_we_like(server))
 }
 
 /// Another server, to be spoken to in the same way.
@@ -50,13 +61,6 @@ pub(crate) fn at(address: &str, like: &ConnectionInfo) -> Option<ConnectionInfo>
     Some(other)
 }
 
-/// A connection to look about a server. Links have another.
-pub(crate) async fn connect(server: ConnectionInfo, within: Duration) -> RedisResult<MultiplexedConnection> {
-    let config =
-        AsyncConnectionConfig::new().set_connection_timeout(Some(within)).set_response_timeout(Some(within));
-    Client::open(server)?.get_multiplexed_async_connection_with_config(&config).await
-}
-
 /// The master, by the first sentinel that knows one.
 async fn master(sentinels: &[ConnectionInfo], name: &str) -> RedisResult<ConnectionInfo> {
     for sentinel in sentinels {
@@ -67,22 +71,22 @@ async fn master(sentinels: &[ConnectionInfo], name: &str) -> RedisResult<Connect
             return Ok(master);
         }
     }
-    Err(RedisError::from((redis::ErrorKind::MasterNameNotFoundBySentinel, "no sentinel knows the master")))
+    Err(RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "no sentinel knows the master")))
 }
 
 /// With the credentials that the master has, or without any: sentinels often have none.
 async fn ask(sentinel: &ConnectionInfo, name: &str) -> RedisResult<(String, u16)> {
     let settings = sentinel.redis_settings().clone().set_db(0);
     let bare = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP3);
-    let mut answer = Err(RedisError::from((redis::ErrorKind::Client, "not asked")));
+    let mut answer = Err(RedisError::from((ErrorKind::Client, "not asked")));
     for settings in [settings, bare] {
         let sentinel = sentinel.clone().set_redis_settings(settings);
-        answer = match connect(sentinel, SENTINEL_ANSWERS).await {
-            Ok(mut connection) => {
-                cmd("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(name).query_async(&mut connection).await
-            }
-            Err(error) => Err(error),
+        let asked = async {
+            let question = cmd("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(name).to_owned();
+            let answer = Wire::connect(&sentinel).await?.ask(&question).await?;
+            Ok(<(String, u16)>::from_redis_value(answer)?)
         };
+        answer = asked.await;
         if answer.is_ok() {
             break;
         }

@@ -18,7 +18,7 @@ use tokio::{
 };
 
 /// Its two directions, neither of which waits for the other.
-pub(super) struct Wire {
+pub(crate) struct Wire {
     reader: Reader,
     writer: Writer,
 }
@@ -28,11 +28,17 @@ pub(super) struct Reader(BufReader<Box<dyn AsyncRead + Send + Unpin>>);
 pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 impl Wire {
-    pub(super) async fn connect(server: &ConnectionInfo) -> RedisResult<Self> {
+    pub(crate) async fn connect(server: &ConnectionInfo) -> RedisResult<Self> {
         match server.addr() {
             ConnectionAddr::Tcp(host, port) => {
                 let stream = introduce(reach(host, *port, server).await?, server).await?;
                 let (reader, writer) = stream.into_split();
+                Ok(Self::of(reader, writer))
+            }
+            #[cfg(feature = "tls")]
+            ConnectionAddr::TcpTls { host, port, .. } => {
+                let stream = super::tls::secure(reach(host, *port, server).await?, host).await?;
+                let (reader, writer) = tokio::io::split(introduce(stream, server).await?);
                 Ok(Self::of(reader, writer))
             }
             #[cfg(unix)]
@@ -61,8 +67,9 @@ impl Wire {
 
     /// Asks for one thing, before anything else is asked.
     #[expect(clippy::default_trait_access, reason = "the client library does not name its decoder")]
-    pub(super) async fn ask(&mut self, command: &Cmd) -> RedisResult<Value> {
+    pub(crate) async fn ask(&mut self, command: &Cmd) -> RedisResult<Value> {
         self.writer.write_all(&command.get_packed_command()).await?;
+        self.writer.flush().await?;
         parse_redis_value_async(&mut Default::default(), &mut self.reader.0).await?.extract_error()
     }
 }
