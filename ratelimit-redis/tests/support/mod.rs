@@ -135,7 +135,17 @@ impl Server {
 
     /// A connection to look at the server by hand, and to do things to it.
     pub(crate) fn connect(&self) -> redis::Connection {
-        redis::Client::open(self.url()).unwrap().get_connection().unwrap()
+        let client = redis::Client::open(self.url()).unwrap();
+        let mut connection = client.get_connection();
+        // Connections break off while a server gets another role.
+        for _ in 0..50 {
+            if connection.is_ok() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(20));
+            connection = client.get_connection();
+        }
+        connection.unwrap()
     }
 
     /// As `kill -9` does.
