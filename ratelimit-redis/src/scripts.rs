@@ -13,7 +13,7 @@ use std::{
 };
 
 use ratelimit_runtime::{Algorithm, LimitSpec, StoreCall, StoreOutlook, StoreReceipt, StoreVerdict};
-use redis::{Cmd, Value, cmd};
+use redis::{Cmd, Value};
 
 /// The time of the server, before everything else: tests put their own in its place.
 const CLOCK: &str = include_str!("scripts/clock.lua");
@@ -86,8 +86,9 @@ impl Script {
     }
 
     fn command<'a>(name: &str, script: &str, orders: impl Iterator<Item = &'a Order> + Clone) -> Cmd {
-        let mut command = cmd(name);
-        command.arg(script).arg(orders.clone().count());
+        // Enough for one order.
+        let mut command = Cmd::with_capacity(8, 256);
+        command.arg(name).arg(script).arg(orders.clone().count());
         orders.clone().for_each(|order| _ = command.arg(&order.key));
         orders.for_each(|order| _ = command.arg(&order.arguments));
         command
