@@ -220,6 +220,17 @@ impl KeyEncoder {
 
     #[inline]
     pub(super) fn text(&mut self, text: &str) {
+        match (&mut self.sink, short_text(text)) {
+            (Sink::Inline { words, length: length @ 0 }, Some(encoded)) => {
+                [words[0], words[1]] = encoded;
+                *length = text.len() + 2;
+            }
+            _ => self.any_text(text),
+        }
+    }
+
+    #[inline(never)]
+    fn any_text(&mut self, text: &str) {
         self.byte(tag::TEXT);
         self.bytes(text.as_bytes());
         self.byte(END_OF_TEXT);
@@ -318,6 +329,24 @@ impl fmt::Write for TextEncoder<'_> {
         self.encoder.bytes(text.as_bytes());
         Ok(())
     }
+}
+
+/// The encoding of a text, if that leaves room for the length in two words. Most keys of users and services are such.
+#[inline]
+fn short_text(text: &str) -> Option<[u64; 2]> {
+    let (bytes, length) = (text.as_bytes(), text.len());
+    let words = match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(start), Some(end)) if length <= 13 => {
+            // Where the two overlap they are the same.
+            u128::from(u64::from_le_bytes(*start))
+                | u128::from(u64::from_le_bytes(*end)) << ((length - 8) * 8)
+        }
+        (None, None) => u128::from(word(bytes)),
+        _ => return None,
+    };
+    let encoded = u128::from(tag::TEXT) | words << 8 | u128::from(END_OF_TEXT) << ((length + 1) * 8);
+    #[expect(clippy::cast_possible_truncation, reason = "the halves")]
+    Some([encoded as u64, (encoded >> 64) as u64])
 }
 
 /// Up to seven bytes as a word, the first lowest.

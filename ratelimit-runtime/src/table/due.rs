@@ -98,9 +98,13 @@ impl Due {
         }
     }
 
+    /// When there is something to look at.
+    pub(super) fn next(&self) -> u64 {
+        self.queue.peek().map_or(NEVER, |Reverse((at, _))| *at).min(self.plain)
+    }
+
     fn announce(&self) {
-        let next = self.queue.peek().map_or(NEVER, |Reverse((at, _))| *at).min(self.plain);
-        self.agenda.announce(self.shard % SHARDS, next);
+        self.agenda.announce(self.shard % SHARDS, self.next());
     }
 }
 

@@ -365,8 +365,8 @@ impl Front {
     }
 
     pub(super) fn find(&self, hash: u64, key: &Key) -> Option<usize> {
-        let mut all = self.index.at_home(hash).chain(self.index.beyond(hash).into_iter().flatten());
-        all.find(|place| self.at(*place).is_of(key))
+        let at_home = self.index.at_home(hash).find(|place| self.at(*place).is_of(key));
+        at_home.or_else(|| self.find_beyond(hash, key))
     }
 
     /// Permits charged in the current bucket of a locked budget.

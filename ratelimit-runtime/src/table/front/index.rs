@@ -1,6 +1,6 @@
 //! Where a key's budget is, by its hash.
 //!
-//! Groups of fourteen places, each with a tag of seven bits of the hash; group `n` has the places from `14 n` on. A key that
+//! Groups of fourteen places, each with a tag of eight bits of the hash; group `n` has the places from `14 n` on. A key that
 //! finds its group full goes to the next that is not, and is counted in each that it passed.
 //!
 //! ```text
@@ -158,7 +158,7 @@ fn lane(places: u64) -> usize {
 /// Never 0.
 #[inline]
 fn tag(hash: u64) -> u8 {
-    hash.to_le_bytes()[0] | 0x80
+    hash.to_le_bytes()[0].max(1)
 }
 
 #[cfg(test)]
