@@ -37,7 +37,7 @@ use self::{
     token_bucket::{TokenBucket, Tokens},
 };
 pub(crate) use self::{
-    grain::Grain,
+    grain::{Grain, Lag},
     sliding_window::{Ring, SlidingWindow},
     ticks::Ticks,
     trace::Trace,
@@ -173,7 +173,7 @@ impl Plan {
     }
 
     /// How far the clock may lag that budgets of this plan are asked by: never an instant ahead, up to this behind.
-    pub(crate) fn lag(&self) -> u64 {
+    pub(crate) fn lag(&self) -> Lag {
         match self {
             Self::SlidingWindow(plan) => plan.lag(),
             // When a charge is made makes a difference to them.
@@ -181,7 +181,7 @@ impl Plan {
             | Self::SlidingLog(_)
             | Self::TokenBucket(_)
             | Self::LeakyBucket(_)
-            | Self::Gcra(_) => 0,
+            | Self::Gcra(_) => Lag::NONE,
         }
     }
 
@@ -388,7 +388,7 @@ impl Plan {
             }
             // A charge that a lagging clock dated may have been made later, and a plan that allows for no lag has to
             // count it from there.
-            (_, _, state) if self.lag() == 0 => self.adopt(old.carry(state, now).made_later(old.lag())),
+            (_, _, state) if self.lag().by == 0 => self.adopt(old.carry(state, now).made_later(old.lag().by)),
             (_, _, state) => self.adopt(old.carry(state, now)),
         }
     }

@@ -13,7 +13,7 @@ use ratelimit_spec::LimitSpec;
 pub(crate) use self::only::Only;
 
 use crate::{
-    algorithm::{Grain, State},
+    algorithm::{Grain, Lag, State},
     budget::{Budget, Charge, Place, Refunded, Refusal},
     demand::Demand,
     key::Key,
@@ -223,16 +223,16 @@ impl Budgets {
         held
     }
 
-    /// Puts other rules in force, and keeps what is in use; says whether they allow for a clock that lags by `lag`. No two
-    /// changes at the same time.
-    pub(crate) fn set_spec(&self, spec: LimitSpec, lag: u64, now: u64) -> u64 {
+    /// Puts other rules in force, and keeps what is in use; says what they make of a clock that lags by `lag`. No two changes at
+    /// the same time.
+    pub(crate) fn set_spec(&self, spec: LimitSpec, lag: u64, now: u64) -> Lag {
         let rules = self.rules(now).changed(spec, self.grain().with_lag(lag), now);
-        let allowed_for = rules.plan.lag();
+        let allowed = rules.plan.lag();
         match self {
             Budgets::Only(only) => only.set_rules(rules, now),
             Budgets::Keyed(table) => table.set_rules(&Arc::new(rules), now),
         }
-        allowed_for
+        allowed
     }
 
     /// Calls that were admitted and not counted by whoever asked for them.

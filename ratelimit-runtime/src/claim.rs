@@ -37,11 +37,14 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
+    /// `now` may be so much later in truth.
     #[inline]
-    pub(crate) fn of(take: Take<()>, now: u64) -> Self {
+    pub(crate) fn of(take: Take<()>, now: u64, doubt: u64) -> Self {
         match take {
             Take::Taken(()) => Self::Admitted,
-            Take::Denied { ready_at } if ready_at > now => Self::Denied { wait: ready_at - now },
+            Take::Denied { ready_at } if ready_at > now.saturating_add(doubt) => {
+                Self::Denied { wait: ready_at - now }
+            }
             Take::Denied { .. } | Take::Ask => Self::Open,
         }
     }

@@ -8,7 +8,7 @@ use std::{
 use ratelimit_spec::{LimitSpec, Mode, SpecError};
 
 use crate::{
-    algorithm::Grain,
+    algorithm::{Grain, Lag},
     budget::{Charge, Refunded, Take},
     budgets::{Budgets, Only},
     claim::Verdict,
@@ -44,7 +44,7 @@ pub(crate) struct Limit {
     mode: AtomicU8,
     /// The store that decides. The budgets here are this process's share, for when it does not.
     stored: Option<Box<Stored>>,
-    /// The lag of the clock that decisions go by, for which every budget's rules allow: see [`Limit::now`].
+    /// The [`Lag`] of the clock that decisions go by, for which every budget's rules allow.
     lag: AtomicU64,
     spec: SpecCell,
     /// Held while what is in force changes, so that two changes never mix.
@@ -75,7 +75,7 @@ impl Limit {
         Self::new(name, spec, clock, lag, Budgets::Keyed(Table::new(rules, max_keys)))
     }
 
-    fn new(name: Name, spec: LimitSpec, clock: TimeSource, lag: u64, budgets: Budgets) -> Self {
+    fn new(name: Name, spec: LimitSpec, clock: TimeSource, lag: Lag, budgets: Budgets) -> Self {
         Self {
             name,
             clock,
@@ -83,7 +83,7 @@ impl Limit {
             counters: Counters::default(),
             mode: AtomicU8::new(Mode::Enforce as u8),
             stored: None,
-            lag: AtomicU64::new(lag),
+            lag: AtomicU64::new(lag.to_word()),
             spec: SpecCell::new(spec),
             changing: Mutex::new(()),
             changes: AtomicU64::new(0),
@@ -126,13 +126,26 @@ impl Limit {
         self.budgets.table().map_or(0, |table| table.tracked_keys(self.now()))
     }
 
-    /// The time for a decision: by the coarse clock, where the rules allow for its lag.
+    /// What the rules make of a clock that lags.
     ///
-    /// A precise reading is right by any rules, a coarse one only by such. So while the rules change, all is precise.
+    /// A precise reading is right by any rules, one that lags only by such. So while the rules change, all is precise.
+    #[inline]
+    fn lag(&self) -> Lag {
+        // Acquire: pairs with the Release in `set_spec`; who finds a lag finds the rules that allow for it.
+        Lag::of_word(self.lag.load(Acquire))
+    }
+
+    /// The time for a decision that is made again if it comes out as a denial in [doubt](Lag::doubt): by the coarse clock,
+    /// where the rules allow for its lag.
+    #[inline]
+    fn rough_now(&self) -> u64 {
+        if self.lag().by > 0 { coarse_now() } else { self.clock.now() }
+    }
+
+    /// The time for any other decision.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
-        // Acquire: pairs with the Release in `set_spec`; who finds a lag finds the rules that allow for it.
-        if self.lag.load(Acquire) > 0 { coarse_now() } else { self.clock.now() }
+        if self.lag().delay() > 0 { coarse_now() } else { self.clock.now() }
     }
 
     /// The time for all that concerns several limits, or those who wait: never before [`now`](Self::now).
@@ -143,7 +156,7 @@ impl Limit {
     /// How long a caller has to wait for the clock to move by `wait`: it may lag when it is read next.
     #[inline]
     pub(crate) fn retry_after(&self, wait: u64) -> u64 {
-        if wait > 0 { wait.saturating_add(self.lag.load(Relaxed)) } else { 0 }
+        if wait > 0 { wait.saturating_add(self.lag().delay()) } else { 0 }
     }
 
     pub(crate) fn spec(&self) -> LimitSpec {
@@ -195,7 +208,7 @@ impl Limit {
         // a charge before the change of its rules, and so none before its call. SeqCst: to stay in that order.
         let now = if self.lag.swap(0, SeqCst) > 0 { self.precise_now() } else { now };
         let lag = self.budgets.set_spec(spec, self.clock.lag(), now);
-        self.lag.store(lag, Release);
+        self.lag.store(lag.to_word(), Release);
         now
     }
 
@@ -266,8 +279,7 @@ impl Limit {
                 if only.is_metered() {
                     return self.check_meter(only);
                 }
-                let now = self.now();
-                self.answer(Verdict::of(only.take(now), now))
+                self.answer(self.decide_roughly(|now| only.take(now)))
             }
             _ => Verdict::Open,
         }
@@ -296,10 +308,21 @@ impl Limit {
             // Nor had it been changed when it denied.
             Verdict::Denied { wait } if self.changes() == 0 => {
                 self.counters.denied();
-                Verdict::Denied { wait: wait.saturating_add(self.lag.load(Relaxed)) }
+                Verdict::Denied { wait: wait.saturating_add(self.lag().delay()) }
             }
             Verdict::Denied { .. } => Verdict::Open,
             plain => plain,
+        }
+    }
+
+    /// Decides without a lock, and by a clock that may lag.
+    #[inline(always)]
+    fn decide_roughly(&self, take: impl FnOnce(u64) -> Take<()>) -> Verdict {
+        let now = self.rough_now();
+        match take(now) {
+            // Asked late: only denials want to know.
+            denied @ Take::Denied { .. } => Verdict::of(denied, now, self.lag().doubt()),
+            taken => Verdict::of(taken, now, 0),
         }
     }
 
@@ -310,22 +333,28 @@ impl Limit {
                 if only.is_metered() {
                     return self.decide_by_meter(only);
                 }
-                let now = self.now();
-                match only.take(now) {
-                    Take::Ask => self.decide_under_lock(only, now),
-                    taken => Verdict::of(taken, now),
+                match self.decide_roughly(|now| only.take(now)) {
+                    Verdict::Open => self.decide_surely(only),
+                    decided => decided,
                 }
             }
             _ => Verdict::Open,
         }
     }
 
-    fn decide_under_lock(&self, only: &Only, now: u64) -> Verdict {
-        let taken = only.act(now, |rules, budget| budget.take(rules, now));
-        if matches!(taken, Take::Taken(())) {
-            self.counters.allowed();
-        }
-        Verdict::of(taken, now)
+    fn decide_surely(&self, only: &Only) -> Verdict {
+        let now = self.now();
+        let taken = match only.take(now) {
+            Take::Ask => {
+                let taken = only.act(now, |rules, budget| budget.take(rules, now));
+                if matches!(taken, Take::Taken(())) {
+                    self.counters.allowed();
+                }
+                taken
+            }
+            taken => taken,
+        };
+        Verdict::of(taken, now, 0)
     }
 
     /// Decides about one permit of a key, if that is plain.
@@ -333,11 +362,31 @@ impl Limit {
     pub(crate) fn decide_by_key(&self, key: &Key) -> Verdict {
         match &self.budgets {
             Budgets::Keyed(table) if self.is_enforced() => {
-                let now = self.now();
-                Verdict::of(table.take(key, now, &self.counters), now)
+                let (hash, mut is_in_doubt) = (table.hash(key), false);
+                let take = |now| {
+                    let taken = table.take_without_lock(hash, key, now);
+                    is_in_doubt = matches!(taken, Take::Denied { .. });
+                    taken
+                };
+                match self.decide_roughly(take) {
+                    Verdict::Open => self.decide_surely_by_key(table, hash, *key, is_in_doubt),
+                    decided => decided,
+                }
             }
             _ => Verdict::Open,
         }
+    }
+
+    /// A denial that is in doubt need not be asked for under the lock.
+    #[inline(never)]
+    fn decide_surely_by_key(&self, table: &Table, hash: u64, key: Key, is_in_doubt: bool) -> Verdict {
+        let now = self.now();
+        let taken = if is_in_doubt { table.take_without_lock(hash, &key, now) } else { Take::Ask };
+        let taken = match taken {
+            Take::Ask => table.take_under_lock(hash, key, now, &self.counters),
+            taken => taken,
+        };
+        Verdict::of(taken, now, 0)
     }
 
     /// Decides about one permit of a budget that refills steadily, if that is plain: by a rough time, if that will do.
@@ -359,8 +408,8 @@ impl Limit {
                 Verdict::Admitted
             }
             // How long it takes is told exactly, even if that it takes some time was told roughly.
-            denied @ Take::Denied { .. } if lag > 0 => Verdict::of(denied, self.precise_now()),
-            taken => Verdict::of(taken, now),
+            denied @ Take::Denied { .. } if lag > 0 => Verdict::of(denied, self.precise_now(), 0),
+            taken => Verdict::of(taken, now, 0),
         }
     }
 
@@ -457,6 +506,41 @@ mod tests {
         }
         let precise = Limit::unkeyed(name(), second, TimeSource::System { lag: 0 });
         assert!(precise.lag.load(Relaxed) == 0);
+    }
+
+    #[test]
+    fn a_release_that_may_be_over_is_no_denial_by_a_clock_that_lags() {
+        let denied = |ready_at, doubt| match Verdict::of(Take::Denied { ready_at }, 100, doubt) {
+            Verdict::Denied { wait } => Some(wait),
+            _ => None,
+        };
+        assert_eq!((denied(101, 0), denied(100, 0)), (Some(1), None));
+        assert_eq!((denied(111, 10), denied(110, 10)), (Some(11), None));
+    }
+
+    /// Each of its buckets is over long before the coarse clock shows that.
+    #[test]
+    fn a_permit_of_a_thousand_buckets_is_free_again_when_that_was_said() {
+        let spec = LimitSpec::new(1, Duration::from_secs(1)).with_buckets(1000);
+        let clock = TimeSource::system;
+        let limits: [&'static Limit; 2] = [
+            Box::leak(Box::new(Limit::unkeyed(Name::shared("limit", true), spec, clock()))),
+            Box::leak(Box::new(Limit::keyed(Name::shared("limit", true), spec, clock(), 10))),
+        ];
+        for limit in limits {
+            let decide = || {
+                if limit.is_keyed() { limit.decide_by_key(&Key::NONE) } else { limit.decide_without_key() }
+            };
+            let began = limit.precise_now();
+            assert!(matches!(decide(), Verdict::Admitted));
+            let Verdict::Denied { wait } = decide() else { panic!("it is used up") };
+            let denied = limit.precise_now();
+            std::thread::sleep(Duration::from_nanos(wait));
+            assert!(matches!(decide(), Verdict::Admitted));
+            assert!(limit.precise_now() - began >= 1_000_000_000);
+            let latest = began + 1_010_000_000 + 1_000_000 + limit.clock.lag();
+            assert!(denied + wait <= latest + (denied - began), "{began} {denied} {wait}");
+        }
     }
 
     #[test]

@@ -107,13 +107,8 @@ impl Table {
         self.room.tracked()
     }
 
-    /// Calls that an overflow budget decided.
-    pub(crate) fn overflowed(&self) -> u64 {
-        self.overflowed.load(Relaxed)
-    }
-
-    /// Takes one permit, if that is plain, and counts the call if it is admitted.
-    #[inline]
+    /// Takes one permit, with the lock or without.
+    #[cfg(test)]
     pub(crate) fn take(&self, key: &Key, now: u64, counters: &Counters) -> Take<()> {
         let hash = self.hash(key);
         match self.take_without_lock(hash, key, now) {
@@ -122,7 +117,12 @@ impl Table {
         }
     }
 
-    /// The first half of [`take`](Self::take): nothing is asked under a lock.
+    /// Calls that an overflow budget decided.
+    pub(crate) fn overflowed(&self) -> u64 {
+        self.overflowed.load(Relaxed)
+    }
+
+    /// Takes one permit, if that is plain.
     #[cfg(test)]
     pub(crate) fn take_if_plain(&self, key: &Key, now: u64) -> Take<()> {
         let taken = self.take_without_lock(self.hash(key), key, now);
@@ -132,13 +132,15 @@ impl Table {
         taken
     }
 
+    /// Takes one permit, if that is plain.
     #[inline]
-    fn take_without_lock(&self, hash: u64, key: &Key, now: u64) -> Take<()> {
+    pub(crate) fn take_without_lock(&self, hash: u64, key: &Key, now: u64) -> Take<()> {
         self.views.take(number_of(hash), |front| front.take_one(hash, key, now))
     }
 
+    /// Takes one permit otherwise, and counts the call if it is admitted.
     #[inline(never)]
-    fn take_under_lock(&self, hash: u64, key: Key, now: u64, counters: &Counters) -> Take<()> {
+    pub(crate) fn take_under_lock(&self, hash: u64, key: Key, now: u64, counters: &Counters) -> Take<()> {
         let key = &key;
         self.views.refresh();
         let (mut shard, now, seat) = self.enter(hash, key, now);
@@ -387,7 +389,7 @@ impl Table {
     }
 
     #[inline]
-    fn hash(&self, key: &Key) -> u64 {
+    pub(crate) fn hash(&self, key: &Key) -> u64 {
         self.hasher.hash_one(key)
     }
 

@@ -14,6 +14,40 @@ pub(crate) struct Grain {
     lag: u64,
 }
 
+/// What a sliding window makes of a clock that lags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lag {
+    /// So far may the clock lag that decides. 0: only a precise one does.
+    pub(crate) by: u64,
+    /// What stands against a call may have been released for as long as the clock lags, and that is too long.
+    doubtful: bool,
+}
+
+impl Lag {
+    pub(crate) const NONE: Self = Self { by: 0, doubtful: false };
+
+    /// By the clock that lags, a call is denied only if its release is further ahead.
+    #[inline]
+    pub(crate) fn doubt(self) -> u64 {
+        if self.doubtful { self.by } else { 0 }
+    }
+
+    /// So much later than it is, a release may be seen.
+    #[inline]
+    pub(crate) fn delay(self) -> u64 {
+        if self.doubtful { 0 } else { self.by }
+    }
+
+    pub(crate) fn to_word(self) -> u64 {
+        self.by << 1 | u64::from(self.doubtful)
+    }
+
+    #[inline]
+    pub(crate) fn of_word(word: u64) -> Self {
+        Self { by: word >> 1, doubtful: word & 1 != 0 }
+    }
+}
+
 impl Grain {
     /// Finer than declared, for a budget that stands alone: memory is no matter, and a paced caller loses less.
     pub(crate) const FINE: Self = Self { fineness: 8, lag: 0 };
@@ -26,12 +60,19 @@ impl Grain {
         Self { lag, ..self }
     }
 
-    /// The buckets of a sliding window, and the lag that they allow for: that of the clock, where they can, or none.
-    pub(super) fn grid(self, window: u64, declared: u32) -> (Grid, u64) {
+    /// The buckets of a sliding window, and what lag they allow for.
+    pub(super) fn grid(self, window: u64, declared: u32) -> (Grid, Lag) {
+        let Self { lag, .. } = self;
         let buckets = declared.saturating_mul(self.fineness);
-        match self.lagging(window, declared, buckets) {
-            Some(grid) => (grid, self.lag),
-            None => (Grid::new(window, buckets), 0),
+        if lag == 0 || lag > window / 100 {
+            return (Grid::new(window, buckets), Lag::NONE);
+        }
+        if let Some(grid) = self.lagging(window, declared, buckets, 2 * lag) {
+            (grid, Lag { by: lag, doubtful: false })
+        } else if let Some(grid) = self.lagging(window, declared, buckets, lag) {
+            (grid, Lag { by: lag, doubtful: true })
+        } else {
+            (Grid::new(window, buckets), Lag::NONE)
         }
     }
 
@@ -39,21 +80,17 @@ impl Grain {
     ///
     /// A charge dated at `c` was made before `c + lag`. It is released when the clock shows `c + window + lag` or later,
     /// and then it is that late at least; so a whole window has passed, however the clock lagged. At the other end, a
-    /// charge made at `c` is released once the clock shows the end of its bucket, so much longer, which is seen up to a lag
-    /// after. With all that it counts for no longer than `window + window / declared`, and one part in a hundred of the
-    /// window for the clock. Where that takes finer buckets, twice as many at most, they are made so; where it cannot be,
-    /// there are none.
-    fn lagging(self, window: u64, declared: u32, buckets: u32) -> Option<Grid> {
-        let Self { lag, .. } = self;
-        if lag == 0 || lag > window / 100 {
-            return None;
-        }
+    /// charge made at `c` is released once the clock shows the end of its bucket, so much longer: a lag, and another one
+    /// until a clock shows it that lags itself; `late` in all. With that it counts for no longer than
+    /// `window + window / declared`, and one part in a hundred of the window for the clock. Where that takes finer buckets,
+    /// twice as many at most, they are made so; where it cannot be, there are none.
+    fn lagging(self, window: u64, declared: u32, buckets: u32, late: u64) -> Option<Grid> {
         let most = buckets.checked_mul(2)?;
         // Window and lag are rounded up to whole nanoseconds in each bucket, so that their starts are plain multiples.
         let rounding = u64::from(most);
         let overtime = window / u64::from(declared.max(1)) + window / 100;
-        let widest = overtime.checked_sub(2 * lag + rounding).filter(|&widest| widest > 0)?;
-        let span = window.checked_add(lag)?;
+        let widest = overtime.checked_sub(late + rounding).filter(|&widest| widest > 0)?;
+        let span = window.checked_add(self.lag)?;
         let buckets = buckets.max(u32::try_from(span.div_ceil(widest)).ok()?);
         if buckets > most {
             return None;

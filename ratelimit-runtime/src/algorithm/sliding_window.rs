@@ -10,7 +10,7 @@ mod tests;
 use std::mem;
 
 use super::{
-    Allowance, Charged, Denial, END_OF_TIME, Grain,
+    Allowance, Charged, Denial, END_OF_TIME, Grain, Lag,
     carried::{Carried, Past, Placed, Used},
     grid::Grid,
 };
@@ -19,7 +19,7 @@ use super::{
 pub(crate) struct SlidingWindow {
     grid: Grid,
     /// How far behind the clock may be: by so much, or a little more, the grid's window is longer than the limit's.
-    lag: u64,
+    lag: Lag,
 }
 
 /// The buckets that count: the current one and a window of those before it.
@@ -92,7 +92,7 @@ impl SlidingWindow {
         Self { grid, lag }
     }
 
-    pub(super) fn lag(&self) -> u64 {
+    pub(super) fn lag(&self) -> Lag {
         self.lag
     }
 
@@ -240,7 +240,7 @@ impl SlidingWindow {
 
     /// Whether a ring of one is a ring of the other as it is.
     pub(super) fn counts_as(&self, other: &Self) -> bool {
-        self.grid == other.grid && self.lag == other.lag
+        self.grid == other.grid && self.lag.by == other.lag.by
     }
 
     /// Brings the ring to `now`, or leaves it where it is if it has been later.

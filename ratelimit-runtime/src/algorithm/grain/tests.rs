@@ -2,31 +2,48 @@ use std::time::Duration;
 
 use ratelimit_spec::{Algorithm, LimitSpec};
 
-use super::Grain;
+use super::{Grain, Lag};
 use crate::algorithm::{Denial, LONGEST_WINDOW, Plan, State};
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
 const LAG: u64 = 8_400_000;
 
-fn lag_of(grain: Grain, window: u64, declared: u32) -> u64 {
+fn lag_of(grain: Grain, window: u64, declared: u32) -> Lag {
     grain.with_lag(LAG).grid(window, declared).1
 }
+
+/// One that every decision may allow for.
+const ALLOWED: Lag = Lag { by: LAG, doubtful: false };
+
+/// One that a denial may not.
+const DOUBTFUL: Lag = Lag { by: LAG, doubtful: true };
 
 #[test]
 fn windows_of_less_than_a_hundred_lags_have_no_use_for_a_coarse_clock() {
     for grain in [Grain::FINE, Grain::DECLARED] {
         for buckets in [1, 10, 20, 60] {
-            assert_eq!(lag_of(grain, 20_371_000, buckets), 0);
-            assert_eq!(lag_of(grain, 100 * LAG - 1, buckets), 0);
-            assert_eq!(lag_of(grain, 60 * SECOND, buckets), LAG);
+            assert_eq!(lag_of(grain, 20_371_000, buckets), Lag::NONE);
+            assert_eq!(lag_of(grain, 100 * LAG - 1, buckets), Lag::NONE);
+            assert_eq!(lag_of(grain, 60 * SECOND, buckets), ALLOWED);
         }
     }
-    assert_eq!(lag_of(Grain::FINE, 100 * LAG, 10), LAG);
-    assert_eq!(lag_of(Grain::DECLARED, SECOND, 10), LAG);
-    assert_eq!(lag_of(Grain::DECLARED, SECOND, 20), LAG);
-    // So fine that it would notice the lag.
-    assert_eq!(lag_of(Grain::DECLARED, SECOND, 1000), 0);
+    assert_eq!(lag_of(Grain::FINE, 100 * LAG, 10), ALLOWED);
+    assert_eq!(lag_of(Grain::DECLARED, SECOND, 10), ALLOWED);
+    assert_eq!(lag_of(Grain::DECLARED, SECOND, 20), ALLOWED);
+}
+
+#[test]
+fn buckets_so_fine_that_a_release_would_be_seen_late_leave_denials_in_doubt() {
+    for buckets in [100, 1000, 100_000] {
+        assert_eq!(lag_of(Grain::DECLARED, SECOND, buckets), DOUBTFUL);
+    }
+    assert_eq!(lag_of(Grain::FINE, SECOND, 1000), DOUBTFUL);
+    assert_eq!((ALLOWED.doubt(), ALLOWED.delay()), (0, LAG));
+    assert_eq!((DOUBTFUL.doubt(), DOUBTFUL.delay()), (LAG, 0));
+    for lag in [Lag::NONE, ALLOWED, DOUBTFUL] {
+        assert_eq!(Lag::of_word(lag.to_word()), lag);
+    }
 }
 
 #[test]
@@ -35,16 +52,17 @@ fn a_charge_counts_a_window_at_least_and_a_bucket_and_a_hundredth_more_at_most()
         for declared in [1, 3, 7, 10, 20, 50, 60, 480, 1000] {
             for fineness in [1, 8] {
                 let (grid, lag) = Grain { fineness, lag: LAG }.grid(window, declared);
-                if lag == 0 {
+                if lag == Lag::NONE {
                     continue;
                 }
                 assert!(grid.buckets() >= declared * fineness && grid.buckets() <= declared * fineness * 2);
                 for charged in [0, 1, 17 * SECOND + 3] {
                     let bucket = grid.bucket_at(charged);
                     let released = grid.start(bucket + u64::from(grid.buckets()) + 1);
-                    assert!(released > grid.last_of_bucket(charged) + window + lag - 1);
+                    assert!(released > grid.last_of_bucket(charged) + window + LAG - 1);
                     let overtime = window / u64::from(declared) + window / 100;
-                    assert!(released + lag - grid.start(bucket) <= window + overtime, "{window} {declared}");
+                    let seen = released + lag.delay();
+                    assert!(seen - grid.start(bucket) <= window + overtime, "{window} {declared}");
                 }
             }
         }
@@ -61,8 +79,8 @@ fn the_buckets_of_a_coarse_clock_are_all_alike() {
 #[test]
 fn the_longest_window_stays_within_the_numbers() {
     let longest = LONGEST_WINDOW;
-    assert_eq!(lag_of(Grain::FINE, longest, 1), LAG);
-    assert_eq!(lag_of(Grain::DECLARED, longest, u32::MAX), 0);
+    assert_eq!(lag_of(Grain::FINE, longest, 1), ALLOWED);
+    assert_eq!(lag_of(Grain::DECLARED, longest, u32::MAX), Lag::NONE);
 }
 
 // A limit that is changed.
@@ -74,7 +92,7 @@ fn coarse() -> Plan {
 
 /// Buckets of 1 ms.
 fn precise() -> Plan {
-    Plan::new(&spec().with_buckets(1000), Grain::DECLARED.with_lag(LAG), 0)
+    Plan::new(&spec().with_buckets(1000), Grain::DECLARED, 0)
 }
 
 fn spec() -> LimitSpec {
@@ -97,11 +115,14 @@ fn released_at(plan: &Plan, state: &mut State, now: u64) -> u64 {
 
 #[test]
 fn the_plans_are_what_the_tests_take_them_for() {
-    assert_eq!((coarse().lag(), precise().lag()), (LAG, 0));
+    assert_eq!((coarse().lag(), precise().lag()), (ALLOWED, Lag::NONE));
     let (grid, _) = Grain::DECLARED.with_lag(LAG).grid(SECOND, 10);
     assert_eq!(grid.buckets(), 11);
     for algorithm in Algorithm::ALL.into_iter().filter(|&other| other != Algorithm::SlidingWindow) {
-        assert_eq!(Plan::new(&spec().with_algorithm(algorithm), Grain::FINE.with_lag(LAG), 0).lag(), 0);
+        assert_eq!(
+            Plan::new(&spec().with_algorithm(algorithm), Grain::FINE.with_lag(LAG), 0).lag(),
+            Lag::NONE
+        );
     }
 }
 
@@ -135,7 +156,7 @@ fn between_plans_that_allow_for_the_lag_a_charge_is_not_moved_by_it() {
     let old = coarse();
     let other = spec().with_buckets(11);
     let new = Plan::new(&other, Grain::FINE.with_lag(LAG), 0);
-    assert_eq!(new.lag(), LAG);
+    assert_eq!(new.lag(), ALLOWED);
     let state = used_up(&old, 0);
     let before = old.clear_at(&state, 500 * MS);
     let mut state = new.convert(state, &old, 500 * MS);

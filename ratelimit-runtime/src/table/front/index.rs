@@ -155,10 +155,10 @@ fn lane(places: u64) -> usize {
     bit / 8 + (bit & 4) * 2
 }
 
-/// Never 0.
+/// Never 0, nor 1: then a vacant place could be one that [`equal_bytes`] finds besides.
 #[inline]
 fn tag(hash: u64) -> u8 {
-    hash.to_le_bytes()[0].max(1)
+    hash.to_le_bytes()[0].max(2)
 }
 
 #[cfg(test)]
@@ -190,6 +190,17 @@ mod tests {
             assert!(!find(&index, hash, place));
         }
         assert!(left.iter().all(|&(hash, place)| find(&index, hash, place)));
+    }
+
+    /// Its words may still be those of the key that is sought.
+    #[test]
+    fn a_vacant_place_is_not_found() {
+        for hash in 0..=0xFF {
+            let index = Index::new(PLACES);
+            let (first, second) = (index.insert(hash).unwrap(), index.insert(hash).unwrap());
+            index.remove(hash, second);
+            assert_eq!(index.at_home(hash).collect::<Vec<_>>(), [first]);
+        }
     }
 
     #[test]
