@@ -6,11 +6,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ratelimit_runtime::{KeyedLimiter, LimitSpec, Limiter};
+use ratelimit_runtime::{KeyedLimiter, LimitSpec, Limiter, RateLimited, rate_limit};
 
 /// No multiple of a tick, nor are its buckets, and long enough for any tick of 4 ms or less.
 const WINDOW: Duration = Duration::from_micros(850_371);
 const MAX: u32 = 1000;
+
+/// Such fine buckets that a denial needs the precise clock now and then.
+#[rate_limit(max = const { MAX }, window = const { WINDOW }, buckets = 1000)]
+fn fine() -> Result<(), RateLimited> {
+    Ok(())
+}
+
+#[rate_limit(key = "key", max = const { MAX }, window = const { WINDOW }, buckets = 1000)]
+fn fine_by_key(key: &str) -> Result<(), RateLimited> {
+    Ok(())
+}
 
 /// When a call came and when it had been decided, by the precise clock.
 type Call = (Instant, Instant);
@@ -32,19 +43,19 @@ fn most_in_a_window(calls: &Mutex<Vec<Call>>) -> usize {
 #[test]
 fn no_window_of_real_time_admits_more_though_the_clock_lags() {
     let spec = LimitSpec::new(MAX, WINDOW);
-    // So fine that it needs the precise clock.
-    let fine = spec.with_buckets(1000);
     let plain = Limiter::new(spec.with_buckets(7)).unwrap();
     let keyed = KeyedLimiter::new(spec.with_buckets(11)).unwrap();
     let changed = Limiter::new(spec).unwrap();
     let keyed_and_changed = KeyedLimiter::new(spec).unwrap();
-    let takes: [&(dyn Fn() -> bool + Sync); 4] = [
+    let takes: [&(dyn Fn() -> bool + Sync); 6] = [
+        &|| fine().is_ok(),
+        &|| fine_by_key("alice").is_ok(),
         &|| plain.try_acquire().is_ok(),
         &|| keyed.try_acquire("alice").is_ok(),
         &|| changed.try_acquire().is_ok(),
         &|| keyed_and_changed.try_acquire("alice").is_ok(),
     ];
-    let logs = [const { Mutex::new(Vec::new()) }; 4];
+    let logs = [const { Mutex::new(Vec::new()) }; 6];
 
     let end = Instant::now() + WINDOW * 9 / 4;
     thread::scope(|scope| {
@@ -52,7 +63,7 @@ fn no_window_of_real_time_admits_more_though_the_clock_lags() {
             scope.spawn(|| {
                 // Permits are used up in the course of a window, so that some fall on each edge of a bucket, and taken at
                 // once when they come back.
-                let mut turn = [1; 4];
+                let mut turn = [1; 6];
                 while Instant::now() < end {
                     for (number, (take, log)) in takes.iter().zip(&logs).enumerate() {
                         let mut calls = Vec::new();
@@ -66,12 +77,14 @@ fn no_window_of_real_time_admits_more_though_the_clock_lags() {
                         }
                         log.lock().unwrap().extend(calls);
                     }
-                    thread::sleep(Duration::from_micros(if turn == [1; 4] { 1500 } else { 200 }));
+                    thread::sleep(Duration::from_micros(if turn == [1; 6] { 1500 } else { 200 }));
                 }
             });
         }
         scope.spawn(|| {
-            for other in [fine, spec].into_iter().cycle().take_while(|_| Instant::now() < end) {
+            for other in
+                [spec.with_buckets(1000), spec].into_iter().cycle().take_while(|_| Instant::now() < end)
+            {
                 thread::sleep(Duration::from_millis(217));
                 changed.set_spec(other).unwrap();
                 keyed_and_changed.set_spec(other).unwrap();
