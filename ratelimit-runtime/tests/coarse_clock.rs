@@ -29,8 +29,6 @@ type Call = (Instant, Instant);
 /// The most calls that lie wholly within one window.
 fn most_in_a_window(calls: &Mutex<Vec<Call>>) -> usize {
     let mut calls = calls.lock().unwrap().clone();
-    // However busy the machine is, the test has seen more than one window.
-    assert!(calls.len() > MAX as usize, "{} calls were admitted in all", calls.len());
     calls.sort_unstable();
     let within = |(number, (start, _)): (usize, &Call)| {
         let end = *start + WINDOW;
@@ -58,13 +56,15 @@ fn no_window_of_real_time_admits_more_though_the_clock_lags() {
     let logs = [const { Mutex::new(Vec::new()) }; 6];
 
     let end = Instant::now() + WINDOW * 9 / 4;
+    // However busy the machine is, more than one window is seen.
+    let goes_on = || Instant::now() < end || logs.iter().any(|log| log.lock().unwrap().len() <= MAX as usize);
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 // Permits are used up in the course of a window, so that some fall on each edge of a bucket, and taken at
                 // once when they come back.
                 let mut turn = [1; 6];
-                while Instant::now() < end {
+                while goes_on() {
                     for (number, (take, log)) in takes.iter().zip(&logs).enumerate() {
                         let mut calls = Vec::new();
                         for _ in 0..turn[number] {
@@ -82,9 +82,7 @@ fn no_window_of_real_time_admits_more_though_the_clock_lags() {
             });
         }
         scope.spawn(|| {
-            for other in
-                [spec.with_buckets(1000), spec].into_iter().cycle().take_while(|_| Instant::now() < end)
-            {
+            for other in [spec.with_buckets(1000), spec].into_iter().cycle().take_while(|_| goes_on()) {
                 thread::sleep(Duration::from_millis(217));
                 changed.set_spec(other).unwrap();
                 keyed_and_changed.set_spec(other).unwrap();
