@@ -2,20 +2,47 @@
 
 use super::*;
 
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+};
+
+use futures::future::join_all;
+
 #[test]
 fn scripts_that_were_flushed_are_loaded_again_and_no_call_fails() {
     with_servers(&[], |server| {
         let store = patient(&server.url());
         let mut admin = server.connect();
-        for _ in 0..5 {
-            redis::cmd("SCRIPT").arg("FLUSH").exec(&mut admin).unwrap();
-            let calls: Vec<_> = (0..50).map(|_| store.charge(&call(hour(1000)))).collect();
-            redis::cmd("SCRIPT").arg("FLUSH").exec(&mut admin).unwrap();
-            for answer in block_on(futures::future::join_all(calls)) {
+        let mut flush = || redis::cmd("SCRIPT").arg("FLUSH").exec(&mut admin).unwrap();
+        let charge_all = |count: u32| {
+            let calls = (0..count).map(|_| store.charge(&call(hour(10_000))));
+            for answer in block_on(join_all(calls)) {
                 assert!(matches!(answer, Ok(StoreVerdict::Admitted { .. })), "{answer:?}");
             }
+        };
+        // Before a call, and between calls.
+        for _ in 0..5 {
+            flush();
+            charge_all(1);
+            flush();
+            charge_all(50);
         }
-        assert_eq!(used(&store, hour(1000)), 250);
+        // While many are under way.
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    flush();
+                }
+            });
+            (0..20).for_each(|_| charge_all(100));
+            is_over.store(true, Relaxed);
+        });
+        // None has been charged twice.
+        assert_eq!(used(&store, hour(10_000)), 5 * 51 + 20 * 100);
+        let stats = store.stats();
+        assert_eq!((stats.connected, stats.decided), (1, 5 * 51 + 20 * 100 + 1), "{stats:?}");
     });
 }
 
@@ -74,7 +101,7 @@ fn a_server_that_lets_nobody_in_is_tried_until_it_does() {
             redis::cmd(begin[0]).arg(&begin[1..]).exec(&mut admin).unwrap();
             redis::cmd("CLIENT").arg(&["KILL", "TYPE", "normal", "SKIPME", "yes"]).exec(&mut admin).unwrap();
             assert!(eventually(LIVELY, || charge(&store, hour(10)).is_err()));
-            std::thread::sleep(Duration::from_millis(300));
+            thread::sleep(Duration::from_millis(300));
             assert_ne!(store.state(), LinkState::Up, "{begin:?}");
             redis::cmd(end[0]).arg(&end[1..]).exec(&mut admin).unwrap();
             assert!(comes_up(&store), "{end:?}");

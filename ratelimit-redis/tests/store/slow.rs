@@ -18,19 +18,60 @@ fn times_out_then_breaks(store: &RedisStore) {
 }
 
 #[test]
-fn a_stopped_server_trips_the_breaker_and_one_probe_closes_it() {
-    with_servers(&[], |server| {
+fn a_server_that_is_stopped_for_four_seconds_trips_the_breaker_and_is_back_soon_after() {
+    at_each_engine(|engine| {
+        let server = Server::start(engine);
         let store = up(&server.url());
         server.signal("STOP");
         times_out_then_breaks(&store);
-        std::thread::sleep(Duration::from_millis(600));
-        assert_ne!(store.state(), LinkState::Up);
+        let end = Instant::now() + Duration::from_secs(4);
+        while Instant::now() < end {
+            fails_at_once(&store);
+            assert_ne!(store.state(), LinkState::Up);
+            std::thread::sleep(Duration::from_millis(100));
+        }
         server.signal("CONT");
         let (came, took) = timed(|| comes_up(&store));
         assert!(came);
+        // An attempt may be under way that nobody answers.
         in_time(took, Duration::from_secs(2));
         assert!(decides(&store));
     });
+}
+
+#[test]
+fn while_the_breaker_is_open_the_server_gets_one_probe_at_a_time_and_the_first_in_time_closes_it() {
+    with_servers(&[], |server| {
+        let proxy = proxy::Proxy::before(server.port);
+        let store = up(&proxy.url());
+        // In time to connect, and too late to decide.
+        proxy.delay(TIMEOUT * 2);
+        times_out_then_breaks(&store);
+        // What was asked before has arrived.
+        std::thread::sleep(TIMEOUT * 2);
+        let (scripts, attempts) = (scripts_run(&server), proxy.times_opened().len());
+        let mut failed = 0;
+        while proxy.times_opened().len() < attempts + 5 {
+            failed += usize::from(charge(&store, hour(1_000_000)).is_err());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let (scripts, attempts) = (scripts_run(&server) - scripts, proxy.times_opened().len() - attempts);
+        assert!(failed > 100, "{failed}");
+        // One may have been under way when counting began.
+        assert!((1..=attempts + 1).contains(&scripts), "{scripts} scripts by {attempts} attempts");
+        assert_eq!(store.stats().connected, 1);
+        proxy.delay(Duration::ZERO);
+        assert!(comes_up(&store));
+        assert!(decides(&store));
+    });
+}
+
+/// How many calls of scripts the server has seen.
+fn scripts_run(server: &Server) -> usize {
+    let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut server.connect()).unwrap();
+    let of_scripts = stats.lines().filter_map(|line| line.strip_prefix("cmdstat_eval"));
+    let calls = of_scripts.filter_map(|line| line.split_once("calls=")?.1.split(',').next());
+    calls.map(|calls| calls.parse::<usize>().unwrap()).sum()
 }
 
 #[test]
