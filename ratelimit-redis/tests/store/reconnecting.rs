@@ -29,10 +29,12 @@ fn ask_all_the_time(
             failures.set(failures.get() + usize::from(answer.is_err()));
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        for _ in 0..10 {
+        let end = Instant::now() + LIVELY;
+        while Instant::now() < end {
             if store.charge(&call).await.is_ok() {
                 return true;
             }
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
         false
     };
