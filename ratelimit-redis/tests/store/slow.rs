@@ -80,7 +80,7 @@ fn a_paused_server_trips_the_breaker_though_it_still_reads() {
         let store = up(&server.url());
         for what in ["WRITE", "ALL"] {
             let mut admin = server.connect();
-            redis::cmd("CLIENT").arg(&["PAUSE", "600", what]).exec(&mut admin).unwrap();
+            redis::cmd("CLIENT").arg(&["PAUSE", "1500", what]).exec(&mut admin).unwrap();
             times_out_then_breaks(&store);
             assert!(comes_up(&store));
             assert!(decides(&store));
@@ -93,8 +93,8 @@ fn a_sleeping_server_trips_the_breaker() {
     with_servers(&[], |server| {
         let store = up(&server.url());
         let mut admin = server.connect();
-        let sleeper = std::thread::spawn(move || redis::cmd("DEBUG").arg(&["SLEEP", "0.6"]).exec(&mut admin));
-        std::thread::sleep(Duration::from_millis(50));
+        let sleeper = std::thread::spawn(move || redis::cmd("DEBUG").arg(&["SLEEP", "1.5"]).exec(&mut admin));
+        assert!(eventually(LIVELY, || charge(&store, hour(1_000_000)).is_err()));
         times_out_then_breaks(&store);
         sleeper.join().unwrap().unwrap();
         assert!(comes_up(&store));

@@ -173,8 +173,19 @@ impl Drop for Server {
     }
 }
 
+/// One that no test of this process has had, nor gets who connects: so nobody comes to the wrong server.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+    static TRIED: AtomicU32 = AtomicU32::new(0);
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 20_000;
+    let start = std::process::id().wrapping_mul(7919);
+    loop {
+        let number = start.wrapping_add(TRIED.fetch_add(1, Relaxed));
+        let port = u16::try_from(FIRST + number % COUNT).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Asks again and again, for so long at most.
