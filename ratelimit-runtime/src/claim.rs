@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ratelimit_spec::Mode;
 
 use crate::{
-    budget::{Cause, Charge, Place, Refusal, Take},
+    budget::{Cause, Charge, Place, Refusal},
     demand::Demand,
     denied::{RateLimited, Reason, Subject},
     key::Key,
@@ -13,42 +13,6 @@ use crate::{
     store,
     wait::{self, block_on_future},
 };
-
-/// What a call asks of one limit, as the expansion hands it over.
-#[derive(Clone, Copy)]
-pub struct Request<'a> {
-    limit: &'a Arc<Limit>,
-    /// `None`: the limit has no keys.
-    key: Option<Key>,
-    /// `None`: the limit does not look at the call.
-    demand: Option<Demand>,
-}
-
-/// What came of a request that was not looked into further: two words, to be returned in registers.
-#[derive(Clone, Copy)]
-pub(crate) enum Verdict {
-    Admitted,
-    /// It would be admitted after so long.
-    Denied {
-        wait: u64,
-    },
-    /// It is not that plain.
-    Open,
-}
-
-impl Verdict {
-    /// `now` may be so much later in truth.
-    #[inline]
-    pub(crate) fn of(take: Take<()>, now: u64, doubt: u64) -> Self {
-        match take {
-            Take::Taken(()) => Self::Admitted,
-            Take::Denied { ready_at } if ready_at > now.saturating_add(doubt) => {
-                Self::Denied { wait: ready_at - now }
-            }
-            Take::Denied { .. } | Take::Ask => Self::Open,
-        }
-    }
-}
 
 /// A request while it is decided.
 pub(crate) struct Claim<'a> {
@@ -99,72 +63,14 @@ impl Role {
     }
 }
 
-impl<'a> Request<'a> {
-    #[inline]
-    pub(crate) fn new(limit: &'a Arc<Limit>, key: Option<Key>, demand: Option<Demand>) -> Self {
-        Self { limit, key, demand }
-    }
-
-    /// A store decides, and not the budgets here.
-    pub(crate) fn is_stored(&self) -> bool {
-        self.demand.is_some() && self.limit.stored().is_some()
-    }
-
-    /// It asks for one permit, and says nothing else.
-    #[inline]
-    pub(crate) fn is_for_one_permit(&self) -> bool {
-        self.demand.is_some_and(Demand::is_for_one_permit)
-    }
-}
-
-impl Request<'static> {
-    /// Decides about one permit.
-    #[inline]
-    pub(crate) fn check(&self) -> Result<(), RateLimited> {
-        let verdict = match self.key {
-            None => self.limit.check(),
-            Some(key) => {
-                let [first, second, third] = key.words();
-                self.limit.check_key(first, second, third)
-            }
-        };
-        match verdict {
-            Verdict::Admitted => Ok(()),
-            Verdict::Denied { wait } => Err(self.limit.denial(wait)),
-            Verdict::Open => check_further(self.limit, self.key),
-        }
-    }
-}
-
-/// Decides about one permit, where that is not plain.
-#[inline(never)]
-fn check_further(limit: &'static Arc<Limit>, key: Option<Key>) -> Result<(), RateLimited> {
-    let changes = limit.changes();
-    let decision = match &key {
-        Some(key) => limit.decide_by_key(key),
-        None => limit.decide_without_key(),
-    };
-    let limited = match decision {
-        Verdict::Admitted => return Ok(()),
-        // Unless the limit is changed meanwhile: then another might have denied.
-        Verdict::Denied { wait } => limit.deny_if_still(wait, changes),
-        Verdict::Open => None,
-    };
-    limited.map_or_else(|| decide(&mut [Claim::new(limit, key.unwrap_or(Key::NONE), Demand::new(1))]), Err)
-}
-
 impl<'a> Claim<'a> {
     pub(crate) fn new(limit: &'a Arc<Limit>, key: Key, demand: Demand) -> Self {
         Self { limit, key, demand, role: Role::of(limit), charge: None, refuses: false, store_failed: false }
     }
 
-    pub(crate) fn of(request: Request<'a>) -> Self {
-        let Request { limit, key, demand } = request;
-        let key = key.unwrap_or(Key::NONE);
-        match demand {
-            Some(demand) => Self::new(limit, key, demand),
-            None => Self { role: Role::Free, ..Self::new(limit, key, Demand::new(0)) },
-        }
+    /// One that the limit does not look at.
+    pub(crate) fn free(limit: &'a Arc<Limit>) -> Self {
+        Self { role: Role::Free, ..Self::new(limit, Key::NONE, Demand::new(0)) }
     }
 
     /// A store has a say in it.

@@ -77,6 +77,7 @@ mod path;
 mod permit;
 mod private;
 mod registry;
+mod request;
 mod returning;
 mod rules;
 mod spec_cell;

@@ -9,13 +9,13 @@ use ratelimit_spec::{LimitSpec, Mode, SpecError};
 
 use crate::{
     algorithm::{Grain, Lag},
-    budget::{Charge, Refunded, Take},
+    budget::{Charge, Place, Refunded, Take, Taken},
     budgets::{Budgets, Only},
-    claim::Verdict,
     clock::{TimeSource, coarse_now},
     demand::Demand,
     denied::{Name, RateLimited, Subject},
     key::{Key, RateLimitKey},
+    request::Verdict,
     rules::Rules,
     spec_cell::SpecCell,
     stats::{Counters, Stats},
@@ -387,6 +387,30 @@ impl Limit {
             taken => taken,
         };
         Verdict::of(taken, now, 0)
+    }
+
+    /// Takes one permit that is at hand, and may be [put back](Self::put_back). The budget counts the call as admitted.
+    #[inline]
+    pub(crate) fn take_at_hand(&self, key: Option<&Key>) -> Option<Taken> {
+        if !self.is_enforced() {
+            return None;
+        }
+        let taken = match (&self.budgets, key) {
+            (Budgets::Only(only), None) => only.take_at_hand(self.rough_now()),
+            (Budgets::Keyed(table), Some(key)) => table.take_at_hand(key, self.rough_now()),
+            _ => return None,
+        };
+        match taken {
+            Take::Taken(taken) => Some(taken),
+            Take::Denied { .. } | Take::Ask => None,
+        }
+    }
+
+    /// As if the call had not come.
+    #[cold]
+    pub(crate) fn put_back(&self, key: Option<&Key>, taken: Taken) {
+        let place = key.map_or(Place::Only, |key| Place::Own(*key));
+        self.withdraw(&Charge::counted(place, taken));
     }
 
     /// Decides about one permit of a budget that refills steadily, if that is plain: by a rough time, if that will do.

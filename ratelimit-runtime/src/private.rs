@@ -5,20 +5,21 @@ use std::{any::Any, time::Duration};
 pub use inventory;
 
 use crate::{LazyKeyedLimiter, LazyLimiter, Permit, RateLimitKey, RateLimited};
-pub use crate::{
-    claim::Request,
-    declared::Declared,
-    key::Key,
-    registry::Registered,
-    returning::{Returning, call},
-};
 use crate::{
     claim::{Claim, decide},
     demand::Demand,
     keyed::KeyedLimiter,
     limiter::Limiter,
+    request::admit_plainly,
     store::{self, Exclusive},
     wait::Terms,
+};
+pub use crate::{
+    declared::Declared,
+    key::Key,
+    registry::Registered,
+    request::Request,
+    returning::{Returning, call},
 };
 
 /// Encodes a key. What is left borrows nothing.
@@ -222,14 +223,17 @@ pub fn check<const N: usize>(requests: [Request<'static>; N]) -> Result<(), Rate
 #[inline(always)]
 pub async fn check_async<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
     if requests.iter().any(Request::is_stored) {
-        return Exclusive::new(async move { store::decide(&mut requests.map(Claim::of)).await }).await;
+        return Exclusive::new(async move { store::decide(&mut requests.map(Claim::from)).await }).await;
     }
     check(requests)
 }
 
 #[inline(never)]
 fn check_all<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
-    decide(&mut requests.map(Claim::of))
+    if admit_plainly(&requests) {
+        return Ok(());
+    }
+    decide(&mut requests.map(Claim::from))
 }
 
 /// Decides about a call that wants its permit.
@@ -238,7 +242,7 @@ fn check_all<const N: usize>(requests: [Request<'static>; N]) -> Result<(), Rate
 ///
 /// If a limit denies it; then none is charged.
 pub fn admit<const N: usize>(requests: [Request<'static>; N]) -> Result<Permit<'static>, RateLimited> {
-    let mut claims = requests.map(Claim::of);
+    let mut claims = requests.map(Claim::from);
     decide(&mut claims)?;
     Ok(Permit::of(&claims))
 }
@@ -255,7 +259,7 @@ pub async fn admit_async<const N: usize>(
         return admit(requests);
     }
     Exclusive::new(async move {
-        let mut claims = requests.map(Claim::of);
+        let mut claims = requests.map(Claim::from);
         store::decide(&mut claims).await?;
         Ok(Permit::of(&claims))
     })
@@ -317,7 +321,7 @@ pub async fn wait<const N: usize>(
     wait: Wait,
 ) -> Result<Permit<'static>, RateLimited> {
     match wait.terms {
-        Some(terms) => store::acquire(requests.map(Claim::of), terms).await,
+        Some(terms) => store::acquire(requests.map(Claim::from), terms).await,
         None => admit_async(requests).await,
     }
 }
@@ -338,7 +342,7 @@ pub fn wait_blocking<const N: usize>(
     wait: Wait,
 ) -> Result<Permit<'static>, RateLimited> {
     match wait.terms {
-        Some(terms) => store::acquire_blocking(requests.map(Claim::of), terms),
+        Some(terms) => store::acquire_blocking(requests.map(Claim::from), terms),
         None => admit(requests),
     }
 }

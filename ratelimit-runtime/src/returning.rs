@@ -23,9 +23,9 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::pin::Pin;
 
-use crate::claim::Request;
 use crate::permit::LatePermit;
 use crate::private::{Wait, wait, wait_blocking, wait_blocking_surely, wait_surely};
+use crate::request::Request;
 use crate::{Permit, RateLimited};
 
 /// What a function returns decides how it waits.

@@ -138,6 +138,12 @@ impl Table {
         self.views.take(number_of(hash), |front| front.take_one(hash, key, now))
     }
 
+    /// Takes one permit, if that is plain, such that it can be undone.
+    pub(crate) fn take_at_hand(&self, key: &Key, now: u64) -> Take {
+        let hash = self.hash(key);
+        self.views.take(number_of(hash), |front| front.take(hash, key, now, &Demand::new(1)))
+    }
+
     /// Takes one permit otherwise, and counts the call if it is admitted.
     #[inline(never)]
     pub(crate) fn take_under_lock(&self, hash: u64, key: Key, now: u64, counters: &Counters) -> Take<()> {
@@ -181,6 +187,7 @@ impl Table {
         if let Take::Taken(taken) = taken {
             return Ok(Charge::counted(Place::Own(*key), taken).of_cost(demand.cost));
         }
+        self.views.refresh();
         let (mut shard, now, seat) = self.enter(hash, key, now);
         let charge = |rules: &Rules, budget: &mut Budget| budget.charge(rules, now, Place::Own(*key), demand);
         match seat {

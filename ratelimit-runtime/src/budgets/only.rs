@@ -56,6 +56,11 @@ impl Only {
         self.allotment.take(now).map(|_| ())
     }
 
+    /// The same, such that it can be undone.
+    pub(crate) fn take_at_hand(&self, now: u64) -> Take {
+        self.allotment.take(now)
+    }
+
     #[inline]
     pub(crate) fn is_metered(&self) -> bool {
         self.meter.is_open()
