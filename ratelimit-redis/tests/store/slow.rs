@@ -47,8 +47,6 @@ fn while_the_breaker_is_open_the_server_gets_one_probe_at_a_time_and_the_first_i
         // In time to connect, and too late to decide.
         proxy.delay(TIMEOUT * 2);
         times_out_then_breaks(&store);
-        // What was asked before has arrived.
-        std::thread::sleep(TIMEOUT * 2);
         let (scripts, attempts) = (scripts_run(&server), proxy.times_opened().len());
         let mut failed = 0;
         while proxy.times_opened().len() < attempts + 5 {
@@ -57,8 +55,8 @@ fn while_the_breaker_is_open_the_server_gets_one_probe_at_a_time_and_the_first_i
         }
         let (scripts, attempts) = (scripts_run(&server) - scripts, proxy.times_opened().len() - attempts);
         assert!(failed > 100, "{failed}");
-        // One may have been under way when counting began.
-        assert!((1..=attempts + 1).contains(&scripts), "{scripts} scripts by {attempts} attempts");
+        // When counting began, a probe may have been under way, and the three calls that timed out.
+        assert!((1..=attempts + 4).contains(&scripts), "{scripts} scripts by {attempts} attempts");
         assert_eq!(store.stats().connected, 1);
         proxy.delay(Duration::ZERO);
         assert!(comes_up(&store));
