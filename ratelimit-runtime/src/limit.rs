@@ -274,13 +274,26 @@ impl Limit {
     /// The answer to a call for one permit without a key. Only if it is plain, and then it has been counted.
     #[inline(never)]
     pub(crate) fn check(&'static self) -> Verdict {
+        if !self.is_enforced() {
+            return self.check_in_shadow(None);
+        }
         match &self.budgets {
-            Budgets::Only(only) if self.is_enforced() => {
+            Budgets::Only(only) => {
                 if only.is_metered() {
                     return self.check_meter(only);
                 }
                 self.answer(self.decide_roughly(|now| only.take(now)))
             }
+            Budgets::Keyed(_) => Verdict::Open,
+        }
+    }
+
+    /// In shadow a call is charged as if it were enforced; one that would be denied is looked into.
+    #[inline(never)]
+    fn check_in_shadow(&self, key: Option<Key>) -> Verdict {
+        let is_in_shadow = self.mode.load(Relaxed) == Mode::Shadow as u8;
+        match is_in_shadow.then(|| self.take_at_hand(key.as_ref())) {
+            Some(Some(_)) => Verdict::Admitted,
             _ => Verdict::Open,
         }
     }
@@ -297,7 +310,11 @@ impl Limit {
         if self.changes() > 0 {
             return Verdict::Open;
         }
-        self.answer(self.decide_by_key(&Key::of_words([first, second, third])))
+        let key = Key::of_words([first, second, third]);
+        if !self.is_enforced() {
+            return self.check_in_shadow(Some(key));
+        }
+        self.answer(self.decide_by_key(&key))
     }
 
     /// Counts a denial, and says how long it lasts by a clock that may lag: if the limit has never been changed. Else the
@@ -392,9 +409,6 @@ impl Limit {
     /// Takes one permit that is at hand, and may be [put back](Self::put_back). The budget counts the call as admitted.
     #[inline]
     pub(crate) fn take_at_hand(&self, key: Option<&Key>) -> Option<Taken> {
-        if !self.is_enforced() {
-            return None;
-        }
         let taken = match (&self.budgets, key) {
             (Budgets::Only(only), None) => only.take_at_hand(self.rough_now()),
             (Budgets::Keyed(table), Some(key)) => table.take_at_hand(key, self.rough_now()),

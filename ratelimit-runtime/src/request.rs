@@ -49,7 +49,8 @@ impl<'a> From<Request<'a>> for Claim<'a> {
 /// Decides about several limits: where each has a permit at hand, each gives it, and the call is admitted. Says whether it
 /// was; else nothing is charged, and it has to be looked into.
 pub(crate) fn admit_plainly(requests: &[Request<'_>]) -> bool {
-    requests.iter().all(Request::is_for_one_permit) && are_of_different_limits(requests) && take_all(requests)
+    let is_plain = |request: &Request<'_>| request.is_for_one_permit() && request.limit.is_enforced();
+    requests.iter().all(is_plain) && are_of_different_limits(requests) && take_all(requests)
 }
 
 /// Else a call would be counted more than once at a limit.
