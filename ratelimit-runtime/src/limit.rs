@@ -218,6 +218,11 @@ impl Limit {
         self.changes.load(Acquire)
     }
 
+    /// Charges here as if it were enforced, and denies nothing.
+    pub(crate) fn is_in_shadow(&self) -> bool {
+        self.mode.load(Relaxed) == Mode::Shadow as u8
+    }
+
     #[inline]
     pub(crate) fn is_enforced(&self) -> bool {
         self.mode.load(Relaxed) == Mode::Enforce as u8
@@ -274,26 +279,13 @@ impl Limit {
     /// The answer to a call for one permit without a key. Only if it is plain, and then it has been counted.
     #[inline(never)]
     pub(crate) fn check(&'static self) -> Verdict {
-        if !self.is_enforced() {
-            return self.check_in_shadow(None);
-        }
         match &self.budgets {
-            Budgets::Only(only) => {
+            Budgets::Only(only) if self.is_enforced() => {
                 if only.is_metered() {
                     return self.check_meter(only);
                 }
                 self.answer(self.decide_roughly(|now| only.take(now)))
             }
-            Budgets::Keyed(_) => Verdict::Open,
-        }
-    }
-
-    /// In shadow a call is charged as if it were enforced; one that would be denied is looked into.
-    #[inline(never)]
-    fn check_in_shadow(&self, key: Option<Key>) -> Verdict {
-        let is_in_shadow = self.mode.load(Relaxed) == Mode::Shadow as u8;
-        match is_in_shadow.then(|| self.take_at_hand(key.as_ref())) {
-            Some(Some(_)) => Verdict::Admitted,
             _ => Verdict::Open,
         }
     }
@@ -310,11 +302,18 @@ impl Limit {
         if self.changes() > 0 {
             return Verdict::Open;
         }
-        let key = Key::of_words([first, second, third]);
+        let Budgets::Keyed(table) = &self.budgets else { return Verdict::Open };
         if !self.is_enforced() {
-            return self.check_in_shadow(Some(key));
+            return Verdict::Open;
         }
-        self.answer(self.decide_by_key(&key))
+        let key = Key::of_words([first, second, third]);
+        let hash = table.hash(&key);
+        // Here alone: a compiler keeps in line what is used once.
+        let verdict = match self.decide_roughly(|now| table.take_without_lock(hash, &key, now)) {
+            Verdict::Open => self.decide_surely_by_key(table, key),
+            decided => decided,
+        };
+        self.answer(verdict)
     }
 
     /// Counts a denial, and says how long it lasts by a clock that may lag: if the limit has never been changed. Else the
@@ -374,19 +373,12 @@ impl Limit {
         Verdict::of(taken, now, 0)
     }
 
-    /// Decides about one permit of a key, if that is plain.
-    #[inline]
+    /// Decides about one permit of a key, if need be under the lock of its shard.
     pub(crate) fn decide_by_key(&self, key: &Key) -> Verdict {
         match &self.budgets {
             Budgets::Keyed(table) if self.is_enforced() => {
-                let (hash, mut is_in_doubt) = (table.hash(key), false);
-                let take = |now| {
-                    let taken = table.take_without_lock(hash, key, now);
-                    is_in_doubt = matches!(taken, Take::Denied { .. });
-                    taken
-                };
-                match self.decide_roughly(take) {
-                    Verdict::Open => self.decide_surely_by_key(table, hash, *key, is_in_doubt),
+                match self.decide_roughly(|now| table.take_at_hand(key, now).map(|_| ())) {
+                    Verdict::Open => self.decide_surely_by_key(table, *key),
                     decided => decided,
                 }
             }
@@ -394,13 +386,14 @@ impl Limit {
         }
     }
 
-    /// A denial that is in doubt need not be asked for under the lock.
     #[inline(never)]
-    fn decide_surely_by_key(&self, table: &Table, hash: u64, key: Key, is_in_doubt: bool) -> Verdict {
+    fn decide_surely_by_key(&self, table: &Table, key: Key) -> Verdict {
         let now = self.now();
-        let taken = if is_in_doubt { table.take_without_lock(hash, &key, now) } else { Take::Ask };
+        // By a better time than before, it may be seen without the lock.
+        let taken =
+            if self.lag().doubt() > 0 { table.take_at_hand(&key, now).map(|_| ()) } else { Take::Ask };
         let taken = match taken {
-            Take::Ask => table.take_under_lock(hash, key, now, &self.counters),
+            Take::Ask => table.take_under_lock(&key, now, &self.counters),
             taken => taken,
         };
         Verdict::of(taken, now, 0)

@@ -112,7 +112,7 @@ impl Table {
     pub(crate) fn take(&self, key: &Key, now: u64, counters: &Counters) -> Take<()> {
         let hash = self.hash(key);
         match self.take_without_lock(hash, key, now) {
-            Take::Ask => self.take_under_lock(hash, *key, now, counters),
+            Take::Ask => self.take_under_lock(key, now, counters),
             taken => taken,
         }
     }
@@ -145,9 +145,8 @@ impl Table {
     }
 
     /// Takes one permit otherwise, and counts the call if it is admitted.
-    #[inline(never)]
-    pub(crate) fn take_under_lock(&self, hash: u64, key: Key, now: u64, counters: &Counters) -> Take<()> {
-        let key = &key;
+    pub(crate) fn take_under_lock(&self, key: &Key, now: u64, counters: &Counters) -> Take<()> {
+        let hash = self.hash(key);
         self.views.refresh();
         let (mut shard, now, seat) = self.enter(hash, key, now);
         let take = |rules: &Rules, budget: &mut Budget| budget.take(rules, now);

@@ -141,11 +141,11 @@ impl World {
     }
 
     fn take_one(&mut self) -> Take<()> {
-        let (hash, counters) = (self.table.hash(&self.key), Counters::default());
+        let counters = Counters::default();
         self.calls += 1;
         match self.table.take_if_plain(&self.key, self.now) {
             Take::Ask if self.calls.is_multiple_of(2) => {
-                self.table.take_under_lock(hash, self.key, self.now, &counters)
+                self.table.take_under_lock(&self.key, self.now, &counters)
             }
             taken => taken,
         }
