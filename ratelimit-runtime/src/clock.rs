@@ -24,8 +24,9 @@ use crate::{algorithm::END_OF_TIME, sync::unpoisoned};
 /// [`use_precise_clock`]). Give another one to [`Limiter::with_clock`] or
 /// [`KeyedLimiter::with_clock`]: [`ManualClock`] in tests, or your own.
 ///
-/// A clock that steps backwards is harmless: a limiter goes by the latest time that it has seen, never admits more
-/// because of the step, and goes on as before once the clock has caught up.
+/// A clock that steps backwards is harmless: a limiter goes by the latest time that it has seen, one by key by the latest
+/// that it has seen of some keys, among them the one in question. It never admits more because of the step, and goes on as
+/// before once the clock has caught up.
 ///
 /// [`Limiter::with_clock`]: crate::Limiter::with_clock
 /// [`KeyedLimiter::with_clock`]: crate::KeyedLimiter::with_clock
@@ -68,6 +69,9 @@ pub trait Clock: Send + Sync + 'static {
 /// 200 ticks or longer, which is 0.84 s where the kernel ticks 250 times a second. To read it takes about 3 ns, and the
 /// precise one about 20 ns. The coarse clock lags by up to two ticks, and such a limit counts a charge for so much longer.
 /// So it admits no more than `max` in any window of real time, and releases a charge at most 1 % of the window later.
+///
+/// `retry_after` of such a limit is never early, and may be late by as much as the clock was behind when the call was
+/// denied and will be when it comes again: three ticks as a rule, four at most.
 ///
 /// That rests on a kernel which ticks in time. Where a hypervisor stalls it for longer than two ticks, a limit may admit a
 /// call by so much too early. Whoever cannot have that, not even then, chooses the precise clock.

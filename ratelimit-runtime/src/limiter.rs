@@ -179,6 +179,9 @@ impl Limiter {
     /// to the fraction of a permit. What a window held begins to refill with the change; what a bucket misses counts like
     /// calls made at the change, and permits from before give nothing back. `initial` is for new limiters.
     ///
+    /// Another window, or other buckets, count each charge from the end of its bucket, or from the change if that comes
+    /// sooner. So changes of those that follow each other faster than the buckets may keep a charge for longer than a window.
+    ///
     /// # Errors
     ///
     /// If the limit [breaks a rule](LimitSpec::validate); then the one before stays in force.

@@ -245,10 +245,10 @@ impl Table {
     }
 
     /// Locks the shard of `key` and finds its seat.
-    fn enter(&self, hash: u64, key: &Key, now: u64) -> (MutexGuard<'_, Shard>, u64, Seat<'_>) {
+    fn enter(&self, hash: u64, key: &Key, time: u64) -> (MutexGuard<'_, Shard>, u64, Seat<'_>) {
         loop {
             let mut shard = lock(self.shard(hash));
-            let now = shard.tick(now);
+            let now = shard.tick(time);
             if let Some(slot) = shard.find(hash, key) {
                 return (shard, now, Seat::Own(slot));
             }
@@ -263,12 +263,14 @@ impl Table {
             if let Some(reservation) = self.room.reserve() {
                 return (shard, now, Seat::New(reservation));
             }
-            let Some(due) = self.agenda.first_due(now) else {
+            // By the time that the clock shows: in another shard nothing has aged by what this one has seen before it
+            // stepped back.
+            let Some(due) = self.agenda.first_due(time) else {
                 return (shard, now, Seat::Overflow);
             };
             // What is found due there is either let go of, or has a later time afterwards: this comes to an end.
             drop(shard);
-            self.reclaim_in(due, now);
+            self.reclaim_in(due, time);
         }
     }
 

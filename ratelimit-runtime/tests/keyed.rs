@@ -460,6 +460,21 @@ fn a_clock_that_steps_back_brings_no_key_back_to_what_it_had_left() {
 }
 
 #[test]
+fn a_clock_that_steps_back_drops_no_key_that_has_used_something_since() {
+    for round in 0..64 {
+        let (limiter, clock) = limiter(per_second(1));
+        let limiter = limiter.with_max_keys(1);
+        clock.set(100 * SECOND);
+        limiter.reset_key(&round);
+        // Where the keys of some shards were seen at a later time than this, others still count.
+        clock.set(98 * SECOND + SECOND / 2);
+        take(&limiter, 1_000, 1);
+        _ = limiter.try_acquire(&round);
+        assert!(is_denied(&limiter, 1_000));
+    }
+}
+
+#[test]
 fn every_time_that_a_clock_can_tell_is_survived() {
     for end in [Duration::from_nanos(u64::MAX), Duration::MAX] {
         for spec in [per_second(1), LimitSpec::new(1, Duration::from_secs(100 * 31_557_600))] {
