@@ -90,6 +90,7 @@ mod table;
 #[cfg(feature = "test-util")]
 pub mod test_util;
 mod timer;
+mod verdict;
 mod wait;
 
 #[cfg(feature = "macros")]

@@ -15,7 +15,6 @@ use crate::{
     demand::Demand,
     denied::{Name, RateLimited, Subject},
     key::{Key, RateLimitKey},
-    request::Verdict,
     rules::Rules,
     spec_cell::SpecCell,
     stats::{Counters, Stats},
@@ -29,6 +28,7 @@ use crate::{
         lock,
     },
     table::Table,
+    verdict::Verdict,
     wait,
 };
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::{
-    budget::Take,
     claim::{Claim, decide},
     demand::Demand,
     denied::RateLimited,
     key::Key,
     limit::Limit,
+    verdict::Verdict,
 };
 
 /// What a call asks of one limit, as the expansion hands it over.
@@ -108,30 +108,4 @@ fn check_further(limit: &'static Arc<Limit>, key: Option<Key>) -> Result<(), Rat
         Verdict::Open => None,
     };
     limited.map_or_else(|| decide(&mut [Claim::new(limit, key.unwrap_or(Key::NONE), Demand::new(1))]), Err)
-}
-
-/// What came of a request that was not looked into further: two words, to be returned in registers.
-#[derive(Clone, Copy)]
-pub(crate) enum Verdict {
-    Admitted,
-    /// It would be admitted after so long.
-    Denied {
-        wait: u64,
-    },
-    /// It is not that plain.
-    Open,
-}
-
-impl Verdict {
-    /// `now` may be so much later in truth.
-    #[inline]
-    pub(crate) fn of(take: Take<()>, now: u64, doubt: u64) -> Self {
-        match take {
-            Take::Taken(()) => Self::Admitted,
-            Take::Denied { ready_at } if ready_at > now.saturating_add(doubt) => {
-                Self::Denied { wait: ready_at - now }
-            }
-            Take::Denied { .. } | Take::Ask => Self::Open,
-        }
-    }
 }
