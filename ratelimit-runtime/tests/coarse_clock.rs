@@ -1,4 +1,5 @@
 //! Limits on the system's clock, which on Linux is a coarse one where that is as good: in real time.
+#![cfg(feature = "macros")]
 
 use std::{
     sync::{Barrier, Mutex},
