@@ -80,7 +80,13 @@ impl RedisStoreBuilder {
 
 impl Servers {
     pub(crate) fn read(url: &str) -> Result<ConnectionInfo, StoreError> {
-        server(url).map_err(|error| StoreError { message: format!("`{}`: {error}", without_password(url)) })
+        server(url).map_err(|error| {
+            let url = without_password(url);
+            let message = format!(
+                "`{url}`: {error}; write `redis://host:port` or `redis://user:password@host:port/database`"
+            );
+            StoreError { message }
+        })
     }
 
     pub(crate) fn read_all(urls: &[String]) -> Result<Vec<ConnectionInfo>, StoreError> {
@@ -116,7 +122,7 @@ impl fmt::Debug for RedisStoreBuilder {
 }
 
 /// A store cannot be set up as it was described.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct StoreError {
     message: String,
 }
@@ -124,6 +130,13 @@ pub struct StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+/// As text, since that is what a `main` shows which returns it.
+impl fmt::Debug for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -101,7 +101,7 @@ pub fn verify() -> Result<(), VerifyError> {
 }
 
 /// What [`verify`] found: every name that is used twice, every store that is not installed, and where.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct VerifyError {
     used_twice: BTreeMap<String, Vec<LimitHandle>>,
     without_store: BTreeMap<&'static str, Vec<LimitHandle>>,
@@ -110,7 +110,10 @@ pub struct VerifyError {
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let places = |f: &mut fmt::Formatter<'_>, limits: &[LimitHandle]| {
-            limits.iter().try_for_each(|limit| write!(f, " {}:{}", limit.file, limit.line))
+            limits.iter().enumerate().try_for_each(|(number, limit)| {
+                let comma = if number == 0 { "" } else { "," };
+                write!(f, "{comma} {}:{}", limit.file, limit.line)
+            })
         };
         for (number, (name, limits)) in self.used_twice.iter().enumerate() {
             let lead = if number == 0 { "" } else { "; " };
@@ -129,6 +132,13 @@ impl fmt::Display for VerifyError {
             f.write_str("; call `install_store` at start-up")?;
         }
         Ok(())
+    }
+}
+
+/// As text, since that is what a `main` shows which returns it.
+impl fmt::Debug for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -31,12 +31,14 @@ fn every_name_that_is_used_twice_is_reported_with_its_places() {
     let [first, second] = lines_of("login");
     let [third, fourth] = lines_of("orders");
     let file = file!();
-    let message = verify().unwrap_err().to_string();
+    let error = verify().unwrap_err();
+    let message = error.to_string();
+    assert_eq!(format!("{error:?}"), message, "what a `main` shows that returns it");
     assert_eq!(
         message,
         format!(
-            "2 limits are named `login`: {file}:{first} {file}:{second}; \
-             2 limits are named `orders`: {file}:{third} {file}:{fourth}; give each a `name` of its own"
+            "2 limits are named `login`: {file}:{first}, {file}:{second}; \
+             2 limits are named `orders`: {file}:{third}, {file}:{fourth}; give each a `name` of its own"
         )
     );
 }
