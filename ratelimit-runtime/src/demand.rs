@@ -33,7 +33,13 @@ impl Demand {
     /// One permit of the whole budget: what nearly all calls ask.
     #[inline]
     pub(crate) fn is_for_one_permit(self) -> bool {
-        self.cost == 1 && self.max.is_none() && self.share >= 1.0
+        self.cost == 1 && self.is_for_whole_budget()
+    }
+
+    /// The call may use all that there is, and brings no limit of its own.
+    #[inline]
+    pub(crate) fn is_for_whole_budget(self) -> bool {
+        self.max.is_none() && self.share >= 1.0
     }
 
     /// The limit as it is in force for this call.

@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ratelimit_spec::Algorithm;
+
 use super::{
+    StoreCall,
     decision::{Standing, attempt, count, decide, denial, is_queue},
     exclusive::Exclusive,
     line::{Place, waiting},
@@ -132,16 +135,41 @@ async fn hopeless(claims: &[Claim<'_>], place: &Place<'_>, left: Option<Duration
         let queues = is_queue(claim);
         let left = if queues { Some(Duration::ZERO) } else { left.filter(|_| ahead > 0) };
         let Some(left) = left else { continue };
-        let cost = call.cost.saturating_add(ahead).min(call.capacity.saturating_add(u32::from(queues)));
+        let (cost, later) = if queues {
+            (call.cost.saturating_add(ahead).min(call.capacity.saturating_add(1)), Duration::ZERO)
+        } else {
+            behind(&call, claim.demand.is_for_whole_budget(), ahead)
+        };
         let Ok(store) = claim.limit.stored()?.store() else { continue };
         let Ok(outlook) = store.look(&call.with_cost(cost)).await else { continue };
-        if outlook.ready_in > left {
+        let ready_in = outlook.ready_in.saturating_add(later);
+        if ready_in > left {
             let remaining = call.capacity.saturating_sub(outlook.used);
             let reason = if queues { Reason::Exceeded } else { Reason::WaitTooLong };
-            return Some(denial(claim.limit, call.spec, reason, Some(outlook.ready_in), remaining));
+            return Some(denial(claim.limit, call.spec, reason, Some(ready_in), remaining));
         }
     }
     None
+}
+
+/// What has to be free for a call behind so many permits, and by how much later than that its turn comes at least: a whole
+/// budget is used up once in a window.
+fn behind(call: &StoreCall<'_>, is_for_whole_budget: bool, ahead: u32) -> (u32, Duration) {
+    let StoreCall { spec, capacity, .. } = *call;
+    let total = call.cost.saturating_add(ahead);
+    // Those before it may use another part of the budget, and come sooner.
+    if total <= capacity || capacity == 0 || !is_for_whole_budget {
+        return (total.min(capacity), Duration::ZERO);
+    }
+    let (rounds, rest) = ((total - 1) / capacity, (total - 1) % capacity + 1);
+    match spec.algorithm() {
+        Algorithm::SlidingWindow | Algorithm::SlidingLog => (rest, spec.window().saturating_mul(rounds)),
+        // Two of its windows may touch.
+        Algorithm::FixedWindow => (rest, spec.window().saturating_mul(rounds - 1)),
+        Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => {
+            (capacity, spec.window().saturating_mul(total - capacity) / spec.max().max(1))
+        }
+    }
 }
 
 /// Until the call is first in its lines, or its time is over.

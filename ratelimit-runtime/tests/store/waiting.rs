@@ -7,13 +7,30 @@ use std::{
     time::Instant,
 };
 
-#[rate_limit(max = 1, window = "1h", store = "lines", name = "lines.limit", wait = "10s", max_waiters = 3)]
+#[rate_limit(max = 1, window = "100ms", store = "lines", name = "lines.limit", wait = "10s", max_waiters = 3)]
 async fn waits() -> Answer {
     Ok(())
 }
 
 #[rate_limit(max = 1, window = "1h", store = "lines", name = "lines.sync", wait)]
 fn blocks() -> Answer {
+    Ok(())
+}
+
+#[rate_limit(max = 2, window = "10s", store = "rounds", name = "rounds.limit", wait = "15s")]
+async fn waits_for_rounds() -> Answer {
+    Ok(())
+}
+
+#[rate_limit(
+    max = 2,
+    window = "10s",
+    store = "rounds",
+    name = "rounds.flow",
+    wait = "15s",
+    algorithm = "gcra"
+)]
+async fn waits_for_a_flow() -> Answer {
     Ok(())
 }
 
@@ -93,4 +110,31 @@ async fn those_in_line_are_served_in_the_order_they_came_and_the_first_asks_agai
     blocked.join().unwrap().unwrap();
     store.fail(OnFailure::Closed, 1.0);
     assert_eq!(blocks().unwrap_err().reason(), Reason::StoreUnavailable);
+}
+
+#[tokio::test]
+async fn who_stands_behind_more_than_a_budget_is_refused_at_once_if_that_takes_too_long() {
+    let store = install("rounds");
+    store.set_wait(Duration::from_secs(1));
+    for _ in 0..2 {
+        waits_for_rounds().await.unwrap();
+        waits_for_a_flow().await.unwrap();
+    }
+    let limit = handle("rounds.limit");
+    let calls: Vec<_> = (0..4).map(|_| tokio::spawn(waits_for_rounds())).collect();
+    // Two of them a second from now, and two a window after those.
+    until(|| limit.stats().waited == 4).await;
+    let limited = waits_for_rounds().await.unwrap_err();
+    let retry_after = Some(Duration::from_secs(21));
+    assert_eq!((limited.reason(), limited.retry_after()), (Reason::WaitTooLong, retry_after));
+
+    // What flows comes one by one.
+    let flow = handle("rounds.flow");
+    let others: Vec<_> = (0..4).map(|_| tokio::spawn(waits_for_a_flow())).collect();
+    until(|| flow.stats().waited == 4).await;
+    let limited = waits_for_a_flow().await.unwrap_err();
+    let retry_after = Some(Duration::from_secs(16));
+    assert_eq!((limited.reason(), limited.retry_after()), (Reason::WaitTooLong, retry_after));
+    assert_eq!((limit.stats().denied, flow.stats().denied), (1, 1));
+    calls.iter().chain(&others).for_each(tokio::task::JoinHandle::abort);
 }
