@@ -40,12 +40,13 @@ use crate::{
     },
 };
 
+/// Of quality, since bits from the middle of a hash choose the shard, and those beside them the shared budget.
 #[cfg(not(all(test, ratelimit_loom)))]
-use foldhash::fast::RandomState as Hasher;
+use foldhash::quality::RandomState as Hasher;
 
 /// A model checker must see the same run twice.
 #[cfg(all(test, ratelimit_loom))]
-use foldhash::fast::FixedState as Hasher;
+use foldhash::quality::FixedState as Hasher;
 
 const SHARDS: usize = if cfg!(all(test, ratelimit_loom)) { 2 } else { 64 };
 
