@@ -49,6 +49,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
+    #[inline]
     pub(crate) fn allowed(&self) {
         self.count(Event::Allowed, 1);
     }

@@ -113,7 +113,7 @@ impl Table {
     pub(crate) fn take(&self, key: &Key, now: u64, counters: &Counters) -> Take<()> {
         let hash = self.hash(key);
         match self.take_without_lock(hash, key, now) {
-            Take::Ask => self.take_under_lock(key, now, counters),
+            Take::Ask => self.take_under_lock(hash, key, now, counters),
             taken => taken,
         }
     }
@@ -140,14 +140,12 @@ impl Table {
     }
 
     /// Takes one permit, if that is plain, such that it can be undone.
-    pub(crate) fn take_at_hand(&self, key: &Key, now: u64) -> Take {
-        let hash = self.hash(key);
+    pub(crate) fn take_at_hand(&self, hash: u64, key: &Key, now: u64) -> Take {
         self.views.take(number_of(hash), |front| front.take(hash, key, now, &Demand::new(1)))
     }
 
     /// Takes one permit otherwise, and counts the call if it is admitted.
-    pub(crate) fn take_under_lock(&self, key: &Key, now: u64, counters: &Counters) -> Take<()> {
-        let hash = self.hash(key);
+    pub(crate) fn take_under_lock(&self, hash: u64, key: &Key, now: u64, counters: &Counters) -> Take<()> {
         self.views.refresh();
         let (mut shard, now, seat) = self.enter(hash, key, now);
         let take = |rules: &Rules, budget: &mut Budget| budget.take(rules, now);

@@ -53,10 +53,11 @@ impl Only {
 
     #[inline(always)]
     pub(crate) fn take(&self, now: u64) -> Take<()> {
-        self.allotment.take(now).map(|_| ())
+        self.take_at_hand(now).map(|_| ())
     }
 
     /// The same, such that it can be undone.
+    #[inline(always)]
     pub(crate) fn take_at_hand(&self, now: u64) -> Take {
         self.allotment.take(now)
     }

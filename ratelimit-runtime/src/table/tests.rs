@@ -145,7 +145,7 @@ impl World {
         self.calls += 1;
         match self.table.take_if_plain(&self.key, self.now) {
             Take::Ask if self.calls.is_multiple_of(2) => {
-                self.table.take_under_lock(&self.key, self.now, &counters)
+                self.table.take_under_lock(self.table.hash(&self.key), &self.key, self.now, &counters)
             }
             taken => taken,
         }

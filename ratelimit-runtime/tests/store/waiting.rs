@@ -114,27 +114,25 @@ async fn those_in_line_are_served_in_the_order_they_came_and_the_first_asks_agai
 
 #[tokio::test]
 async fn who_stands_behind_more_than_a_budget_is_refused_at_once_if_that_takes_too_long() {
-    let store = install("rounds");
-    store.set_wait(Duration::from_secs(1));
-    for _ in 0..2 {
-        waits_for_rounds().await.unwrap();
-        waits_for_a_flow().await.unwrap();
-    }
-    let limit = handle("rounds.limit");
-    let calls: Vec<_> = (0..4).map(|_| tokio::spawn(waits_for_rounds())).collect();
-    // Two of them a second from now, and two a window after those.
-    until(|| limit.stats().waited == 4).await;
-    let limited = waits_for_rounds().await.unwrap_err();
-    let retry_after = Some(Duration::from_secs(21));
-    assert_eq!((limited.reason(), limited.retry_after()), (Reason::WaitTooLong, retry_after));
-
+    install("rounds").set_wait(Duration::from_secs(1));
+    // Two are admitted a second from now, and two a window after those.
+    the_fifth_in_line_is_refused("rounds.limit", waits_for_rounds, Duration::from_secs(21)).await;
     // What flows comes one by one.
-    let flow = handle("rounds.flow");
-    let others: Vec<_> = (0..4).map(|_| tokio::spawn(waits_for_a_flow())).collect();
-    until(|| flow.stats().waited == 4).await;
-    let limited = waits_for_a_flow().await.unwrap_err();
-    let retry_after = Some(Duration::from_secs(16));
-    assert_eq!((limited.reason(), limited.retry_after()), (Reason::WaitTooLong, retry_after));
-    assert_eq!((limit.stats().denied, flow.stats().denied), (1, 1));
-    calls.iter().chain(&others).for_each(tokio::task::JoinHandle::abort);
+    the_fifth_in_line_is_refused("rounds.flow", waits_for_a_flow, Duration::from_secs(16)).await;
+}
+
+async fn the_fifth_in_line_is_refused<F>(limit: &str, call: fn() -> F, retry_after: Duration)
+where
+    F: Future<Output = Answer> + Send + 'static,
+{
+    let limit = handle(limit);
+    for _ in 0..2 {
+        call().await.unwrap();
+    }
+    let in_line: Vec<_> = (0..4).map(|_| tokio::spawn(call())).collect();
+    until(|| limit.stats().waited == 4).await;
+    let limited = call().await.unwrap_err();
+    assert_eq!((limited.reason(), limited.retry_after()), (Reason::WaitTooLong, Some(retry_after)));
+    assert_eq!(limit.stats().denied, 1);
+    in_line.iter().for_each(tokio::task::JoinHandle::abort);
 }
