@@ -27,13 +27,13 @@ use std::{
     },
 };
 
-use redis::Value;
 use tokio::{
     sync::{Notify, oneshot},
     time::Instant,
 };
 
 pub(crate) use self::{
+    answer::Answer,
     hub::Hub,
     source::{Source, at as server_at, server},
     task::{Habits, Probe},
@@ -90,7 +90,7 @@ pub(crate) struct Request {
     /// Then the caller has its answer, whatever that is.
     pub(crate) deadline: Instant,
     /// Nobody waits for some.
-    pub(crate) answer: Option<oneshot::Sender<Result<Value, Failure>>>,
+    pub(crate) answer: Option<oneshot::Sender<Result<Answer, Failure>>>,
     /// Said to a server of a Cluster that does not hold the key yet.
     pub(crate) asking: bool,
     pub(crate) undo: Undo,

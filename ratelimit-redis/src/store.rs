@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use crate::{
     builder::{RedisStoreBuilder, Servers, StoreError},
     key,
-    link::{Failure, Hub, Link, LinkState, Request, Undo},
+    link::{Answer, Failure, Hub, Link, LinkState, Request, Undo},
     route::Route,
     scripts::{self, Order, Script, Terms, Verb},
     stats::{Counters, StoreStats},
@@ -299,7 +299,7 @@ impl Inner {
 async fn ask(link: &Link, request: Request) -> Result<Value, Failure> {
     let (answer, answered) = oneshot::channel();
     link.send(Request { answer: Some(answer), ..request })?;
-    answered.await.unwrap_or(Err(Failure::Disconnected))
+    answered.await.unwrap_or(Err(Failure::Disconnected)).map(Answer::take)
 }
 
 /// A bucket that begins with less than it holds fills up from the first use of its limit.

@@ -1,12 +1,39 @@
 //! What an answer is to those who wait for it.
 
+use std::{mem, sync::Arc};
+
 use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
 
 use super::{Failure, Request, Shared, Undo, line::Train};
 use crate::scripts;
 
+/// What a server has answered, on its way to who has asked. If nobody takes it, what was done is undone: also if the caller
+/// goes when it is there already.
+pub(crate) struct Answer {
+    value: Value,
+    /// What was asked, if it can be undone.
+    asked: Option<(Arc<Shared>, Request)>,
+}
+
+impl Answer {
+    pub(crate) fn take(mut self) -> Value {
+        self.asked = None;
+        mem::replace(&mut self.value, Value::Nil)
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some((shared, asked)) = self.asked.take()
+            && let Some(order) = scripts::undoing(&asked.order, &self.value)
+        {
+            _ = shared.enter(Request { order, answer: None, asking: false, undo: Undo::Never, ..asked });
+        }
+    }
+}
+
 /// Hands an answer to those whom it is for, and says whether the link is of use.
-pub(super) fn hand_over(shared: &Shared, answer: Value) -> bool {
+pub(super) fn hand_over(shared: &Arc<Shared>, answer: Value) -> bool {
     // Nothing was asked that this could answer.
     let Some(train) = shared.arrive() else { return false };
     let Some(first) = train.0.first() else { return true };
@@ -44,7 +71,7 @@ pub(super) fn hand_over(shared: &Shared, answer: Value) -> bool {
 }
 
 /// Of many decisions, one may have failed without the others.
-fn each(shared: &Shared, train: Train, answers: Vec<Value>) -> bool {
+fn each(shared: &Arc<Shared>, train: Train, answers: Vec<Value>) -> bool {
     let mut of_use = true;
     for (request, answer) in train.0.into_iter().zip(answers) {
         match answer {
@@ -74,18 +101,12 @@ impl Request {
         }
     }
 
-    /// If nobody is there to take the answer, what was done is undone.
-    fn succeed(self, shared: &Shared, value: Value) {
-        let nobody = match self.answer {
-            Some(answer) => answer.send(Ok(value)).err(),
-            None => Some(Ok(value)),
-        };
-        if self.undo != Undo::Never
-            && let Some(Ok(value)) = nobody
-            && let Some(order) = scripts::undoing(&self.order, &value)
-        {
-            let undone = Self { order, answer: None, asking: false, undo: Undo::Never, ..self };
-            _ = shared.line().enter(undone);
+    fn succeed(mut self, shared: &Arc<Shared>, value: Value) {
+        let caller = self.answer.take();
+        let asked = (self.undo != Undo::Never).then(|| (Arc::clone(shared), self));
+        let answer = Answer { value, asked };
+        if let Some(caller) = caller {
+            _ = caller.send(Ok(answer));
         }
     }
 }
@@ -101,7 +122,7 @@ fn failure(error: &RedisError) -> Failure {
 }
 
 /// Whether no request would fare better: the connection is gone, or the server does not decide about anything.
-pub(super) fn breaks_link(error: &RedisError) -> bool {
+fn breaks_link(error: &RedisError) -> bool {
     let does_not_decide = matches!(
         error.kind(),
         ErrorKind::Server(

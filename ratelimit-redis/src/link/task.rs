@@ -14,7 +14,9 @@ use tokio::{
     time::{Instant, interval, sleep, sleep_until, timeout},
 };
 
-use super::{Failure, LinkState, Request, Shared, Source, Undo, Wire, answer::hand_over, wire::Reader};
+use super::{
+    Answer, Failure, LinkState, Request, Shared, Source, Undo, Wire, answer::hand_over, wire::Reader,
+};
 use crate::scripts::{Order, Script};
 
 /// How a link is kept.
@@ -61,7 +63,7 @@ impl Probe {
     }
 
     /// The same among requests. The answer says how it went.
-    fn beat(&self, shared: &Shared) -> oneshot::Receiver<Result<redis::Value, Failure>> {
+    fn beat(&self, shared: &Shared) -> oneshot::Receiver<Result<Answer, Failure>> {
         let (answer, answered) = oneshot::channel();
         let request = Request {
             script: Arc::clone(&self.script),
@@ -126,7 +128,7 @@ async fn left(shared: &Shared) {
 }
 
 /// Reads answers and looks after the link, until it is of no use, or of none to anybody.
-async fn serve(reader: Reader, habits: &Habits, shared: &Shared) {
+async fn serve(reader: Reader, habits: &Habits, shared: &Arc<Shared>) {
     let mut reading = pin!(reader.read(|answer| hand_over(shared, answer)));
     let mut beats = interval(HEARTBEAT);
     beats.reset();
@@ -152,7 +154,7 @@ async fn serve(reader: Reader, habits: &Habits, shared: &Shared) {
             }
             answer = answered(&mut beat) => {
                 beat = None;
-                match answer.map(u32::from_redis_value) {
+                match answer.map(|answer| u32::from_redis_value(answer.take())) {
                     Ok(Ok(nodes)) => shared.nodes.store(nodes, Relaxed),
                     Err(Failure::Refused(_)) => {}
                     _ => return,
@@ -180,9 +182,7 @@ async fn until(alarm: Option<Instant>) {
     }
 }
 
-async fn answered(
-    beat: &mut Option<oneshot::Receiver<Result<redis::Value, Failure>>>,
-) -> Result<redis::Value, Failure> {
+async fn answered(beat: &mut Option<oneshot::Receiver<Result<Answer, Failure>>>) -> Result<Answer, Failure> {
     match beat {
         Some(answer) => answer.await.unwrap_or(Err(Failure::Disconnected)),
         None => pending().await,

@@ -138,6 +138,24 @@ fn a_call_that_is_dropped_in_the_middle_is_not_charged() {
     });
 }
 
+#[test]
+fn a_call_that_is_dropped_when_its_answer_is_there_is_not_charged() {
+    with_servers(&[], |server| {
+        let store = patient(&server.url());
+        for algorithm in ratelimit_runtime::Algorithm::ALL {
+            let spec = hour(10).with_algorithm(algorithm);
+            let call = StoreCall::new(algorithm.name(), spec, b"at hand").with_cost(7);
+            let used = || block_on(store.look(&call)).unwrap().used;
+            let mut answer = store.charge(&call);
+            assert!((&mut answer).now_or_never().is_none());
+            // Answered after it on the same connection.
+            assert_eq!(used(), 7, "{algorithm}");
+            drop(answer);
+            assert_eq!(used(), 0, "{algorithm}");
+        }
+    });
+}
+
 /// Whatever is asked of the server by writing, it does so much later.
 fn hold_back(server: &Server, time: Duration) {
     let time = time.as_millis().to_string();
