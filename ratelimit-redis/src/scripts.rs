@@ -145,11 +145,12 @@ fn argument(verb: Verb, terms: Terms, untouched_since: u64) -> Vec<u8> {
         Verb::Reset => return b"reset".to_vec(),
     };
     let mut argument = Vec::with_capacity(72);
-    let mut put = |first: &[u8], numbers: &[u64]| {
-        argument.extend_from_slice(first);
+    let mut put = |limit: u32, numbers: &[u64]| {
+        argument.push(letter);
+        argument.extend(cost.to_le_bytes());
+        argument.extend(limit.to_le_bytes());
         argument.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     };
-    let cost_and = |limit: u32| [cost.to_le_bytes(), limit.to_le_bytes()].concat();
     if let Some(flow) = Flow::of(&spec) {
         let (cost_whole, cost_part) = flow.time(cost);
         let (room_whole, room_part) = flow.time(capacity.saturating_sub(cost));
@@ -158,19 +159,14 @@ fn argument(verb: Verb, terms: Terms, untouched_since: u64) -> Vec<u8> {
             (0, 0) => 0,
             (whole, part) => untouched_since + whole + u64::from(part > 0),
         };
-        put(&[letter], &[]);
-        put(
-            &cost_and(spec.max()),
-            &[flow.window, cost_whole, cost_part, room_whole, room_part, full_at, charged_at],
-        );
+        put(spec.max(), &[flow.window, cost_whole, cost_part, room_whole, room_part, full_at, charged_at]);
     } else {
         let window = micros(spec.window());
         let buckets = match spec.algorithm() {
             Algorithm::SlidingWindow => u64::from(spec.buckets()).min(window),
             _ => 0,
         };
-        put(&[letter], &[]);
-        put(&cost_and(capacity), &[window, buckets, charged_at]);
+        put(capacity, &[window, buckets, charged_at]);
     }
     argument
 }

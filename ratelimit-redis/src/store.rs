@@ -122,24 +122,11 @@ impl RedisStore {
     ) -> StoreAnswer<T> {
         let inner = Arc::clone(&self.inner);
         let began = Instant::now();
-        let terms = Terms::of(call);
-        let key = inner.key(call);
-        if matches!(verb, Verb::Charge | Verb::Look) && begins_unfilled(&terms.spec) {
-            let limit = call.limit.to_owned();
-            return Box::pin(async move {
-                let answer = match inner.first_use(&limit, terms.spec, began).await {
-                    Ok(first_use) => {
-                        let order = scripts::order(key, verb, terms, first_use);
-                        inner.decide(order, terms, verb, began).await
-                    }
-                    Err(failure) => Err(failure),
-                };
-                inner.told(answer, began, |value| read(terms, value))
-            });
-        }
-        let order = scripts::order(key, verb, terms, 0);
+        let (key, terms) = (inner.key(call), Terms::of(call));
+        let fills_up = matches!(verb, Verb::Charge | Verb::Look) && begins_unfilled(&terms.spec);
+        let limit = fills_up.then(|| call.limit.to_owned());
         Box::pin(async move {
-            let answer = inner.decide(order, terms, verb, began).await;
+            let answer = inner.decide(limit.as_deref(), key, terms, verb, began).await;
             inner.told(answer, began, |value| read(terms, value))
         })
     }
@@ -193,7 +180,20 @@ impl Inner {
         key::budget(&self.settings.prefix, call.limit, call.key)
     }
 
-    async fn decide(&self, order: Order, terms: Terms, verb: Verb, began: Instant) -> Result<Value, Failure> {
+    /// The limit is named if it counts when that was first used.
+    async fn decide(
+        &self,
+        limit: Option<&str>,
+        key: Vec<u8>,
+        terms: Terms,
+        verb: Verb,
+        began: Instant,
+    ) -> Result<Value, Failure> {
+        let first_use = match limit {
+            Some(limit) => self.first_use(limit, terms.spec, began).await?,
+            None => 0,
+        };
+        let order = scripts::order(key, verb, terms, first_use);
         let undo = match verb {
             Verb::Charge if self.settings.on_timeout == OnFailure::Open => Undo::IfDropped,
             Verb::Charge => Undo::IfUnanswered,
