@@ -76,6 +76,10 @@ impl Line {
         if self.waiting.len() >= CAPACITY {
             return Err(Failure::Overloaded);
         }
+        // Its caller was late, and not the server.
+        if request.answer.is_some() && request.deadline <= Instant::now() {
+            return Err(Failure::Timeout);
+        }
         self.used = true;
         let is_first_to_end =
             request.answer.is_some() && self.alarm.is_none_or(|alarm| request.deadline < alarm);

@@ -156,6 +156,20 @@ fn a_call_that_is_dropped_when_its_answer_is_there_is_not_charged() {
     });
 }
 
+#[test]
+fn callers_that_are_late_themselves_are_told_of_a_timeout_and_the_link_stays_up() {
+    with_servers(&[], |server| {
+        let store = up(&server.url());
+        let calls: Vec<_> = (0..5).map(|_| store.charge(&call(hour(10)))).collect();
+        std::thread::sleep(TIMEOUT * 2);
+        for call in calls {
+            assert_eq!(block_on(call).unwrap_err().on_failure(), OnFailure::Open);
+        }
+        assert_eq!((store.state(), store.stats().connected), (LinkState::Up, 1));
+        assert_eq!(used(&store, hour(10)), 0);
+    });
+}
+
 /// Whatever is asked of the server by writing, it does so much later.
 fn hold_back(server: &Server, time: Duration) {
     let time = time.as_millis().to_string();
