@@ -52,12 +52,17 @@ impl RedisStoreBuilder {
         Self { timeout, ..self }
     }
 
-    /// What decides about a call that was not answered in time. Default: [`OnFailure::Open`].
+    /// What decides about a call that was not answered in time, and about one that finds 16,384 others waiting to be sent:
+    /// the server is there, but slower than it is asked. Default: [`OnFailure::Open`].
     pub fn on_timeout(self, on_timeout: OnFailure) -> Self {
         Self { on_timeout, ..self }
     }
 
-    /// What decides while there is no connection, or the server refuses to decide. Default: [`OnFailure::Local`].
+    /// What decides about every other call that the server does not: while there is no connection, or if it breaks before
+    /// the answer; if the server answers with an error (read-only, out of memory, no permission, a key that is not ours);
+    /// and while the store is [switched off](RedisStore::set_enabled). Default: [`OnFailure::Local`].
+    ///
+    /// It says nothing of a limit whose store is not installed: that is decided by its process alone, by all of the limit.
     pub fn on_disconnect(self, on_disconnect: OnFailure) -> Self {
         Self { on_disconnect, ..self }
     }

@@ -21,7 +21,7 @@ pub struct StoreStats {
     pub disconnected: u64,
     /// Calls that the server has answered with an error.
     pub refused: u64,
-    /// Calls that found too many others waiting to be sent.
+    /// Calls that found too many others waiting to be sent: decided by the policy for a timeout.
     pub overloaded: u64,
     /// Calls made while the store was switched off.
     pub off: u64,
