@@ -83,7 +83,7 @@ pub fn limit(name: &str) -> Option<LimitHandle> {
 /// # Errors
 ///
 /// If two limits have the same name: one of them could be neither found nor configured. And if a limit's store is not
-/// [installed](crate::install_store): it is limited in this process alone.
+/// [installed](crate::install_store): each process then decides alone, by the whole limit.
 pub fn verify() -> Result<(), VerifyError> {
     let mut by_name = BTreeMap::<String, Vec<LimitHandle>>::new();
     for limit in limits() {

@@ -14,8 +14,9 @@ static STORES: RwLock<BTreeMap<String, Arc<dyn Store>>> = RwLock::new(BTreeMap::
 
 /// Installs a store under a name, for the limits whose `store` says so: once per name, before or after their first call.
 ///
-/// Until then such a limit is decided by this process alone, as if its store were not connected; [`verify`](crate::verify)
-/// reports it.
+/// Until then such a limit is decided by this process alone, by the whole of it: so many processes admit so many times as
+/// much. No policy of a store applies, since there is none to ask. [`verify`](crate::verify) reports it, and
+/// [`Stats::store_failures`](crate::Stats::store_failures) counts the calls.
 ///
 /// # Errors
 ///
