@@ -31,6 +31,17 @@ use crate::{
 /// assert!(per_user.try_acquire("bob").is_ok());
 /// # Ok::<(), ratelimit_runtime::SpecError>(())
 /// ```
+///
+/// # In a store
+///
+/// A limiter made by `limiter!` may have its budgets in a [store](crate::install_store). Then `try_acquire`, `try_acquire_n`,
+/// `remaining`, `used`, `reset_key` and `reset` block their thread until that answers, for at most the store's time limit;
+/// `reset` so long for each thousand keys that the store holds. Inside an async runtime too: nothing panics, but the other
+/// tasks of that thread stand still meanwhile.
+///
+/// In async code, let an `async fn` have the limiter by `#[rate_limit(limiter = ...)]`, or call
+/// [`acquire_n`](Self::acquire_n) with a `max_wait` of zero: both await the answer. (To `acquire_n`, a `leaky_bucket` is a
+/// queue.) The rest can go to `tokio::task::spawn_blocking`.
 pub struct KeyedLimiter {
     limit: Arc<Limit>,
     max_waiters: usize,
@@ -94,6 +105,8 @@ impl KeyedLimiter {
 
     /// Takes one permit of the key, now or not at all.
     ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
+    ///
     /// # Errors
     ///
     /// [`RateLimited`] if none is left, or if others wait in line. Nothing is charged then.
@@ -102,6 +115,8 @@ impl KeyedLimiter {
     }
 
     /// Takes `cost` permits of the key, all or none, now or not at all. A cost of 0 only looks: it is always admitted.
+    ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
     ///
     /// # Errors
     ///
@@ -180,18 +195,24 @@ impl KeyedLimiter {
     }
 
     /// Permits of the key left now. A key that was never seen has them all.
+    ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
     #[must_use]
     pub fn remaining<K: RateLimitKey + ?Sized>(&self, key: &K) -> u32 {
         self.limit.remaining(&self.limit.key(key))
     }
 
     /// Permits of the key in use now, that is in the window.
+    ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
     #[must_use]
     pub fn used<K: RateLimitKey + ?Sized>(&self, key: &K) -> u32 {
         self.limit.used(&self.limit.key(key))
     }
 
     /// Forgets every charge of every key. Those in line are admitted as far as there is room now.
+    ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
     pub fn reset(&self) {
         self.limit.reset();
     }
@@ -199,6 +220,8 @@ impl KeyedLimiter {
     /// Forgets every charge of one key: to unlock one customer, say.
     ///
     /// If the key shares an overflow budget and there is no room for one of its own, the shared one is emptied.
+    ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
     pub fn reset_key<K: RateLimitKey + ?Sized>(&self, key: &K) {
         self.limit.reset_key(&self.limit.key(key));
     }

@@ -34,6 +34,17 @@ use crate::{
 /// }
 /// # Ok::<(), ratelimit_runtime::SpecError>(())
 /// ```
+///
+/// # In a store
+///
+/// A limiter made by `limiter!` may have its budget in a [store](crate::install_store). Then `try_acquire`, `try_acquire_n`,
+/// `remaining`, `used` and `reset` block their thread until that answers, for at most the store's time limit; `reset` so
+/// long for each thousand keys that the store holds. Inside an async runtime too: nothing panics, but the other tasks of
+/// that thread stand still meanwhile.
+///
+/// In async code, let an `async fn` have the limiter by `#[rate_limit(limiter = ...)]`, or call
+/// [`acquire_n`](Self::acquire_n) with a `max_wait` of zero: both await the answer. (To `acquire_n`, a `leaky_bucket` is a
+/// queue.) The rest can go to `tokio::task::spawn_blocking`.
 pub struct Limiter {
     limit: Arc<Limit>,
     max_waiters: usize,
@@ -85,6 +96,8 @@ impl Limiter {
 
     /// Takes one permit, now or not at all.
     ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
+    ///
     /// # Errors
     ///
     /// [`RateLimited`] if none is left, or if others wait in line. Nothing is charged then.
@@ -93,6 +106,8 @@ impl Limiter {
     }
 
     /// Takes `cost` permits, all or none, now or not at all. A cost of 0 only looks: it is always admitted.
+    ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
     ///
     /// # Errors
     ///
@@ -152,18 +167,24 @@ impl Limiter {
     }
 
     /// Permits left now.
+    ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
     #[must_use]
     pub fn remaining(&self) -> u32 {
         self.limit.remaining(&Key::NONE)
     }
 
     /// Permits in use now, that is in the window.
+    ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
     #[must_use]
     pub fn used(&self) -> u32 {
         self.limit.used(&Key::NONE)
     }
 
     /// Forgets every charge. Those in line are admitted as far as there is room now.
+    ///
+    /// Blocks if the limiter is [in a store](Self#in-a-store).
     pub fn reset(&self) {
         self.limit.reset();
     }

@@ -145,6 +145,14 @@ impl fmt::Debug for VerifyError {
 impl Error for VerifyError {}
 
 /// A declared limit: to look at it, and to change it while the program runs.
+///
+/// # In a store
+///
+/// `used`, `reset_key` and `reset` ask the [store](crate::install_store) that a limit is in, and block their thread until it
+/// answers, for at most the store's time limit; `reset` so long for each thousand keys that the store holds. Inside an async
+/// runtime too: nothing panics, but the other tasks of that thread stand still meanwhile. There, put them on a thread for
+/// such things, as by `tokio::task::spawn_blocking`. If the store does not answer, `used` tells what this process knows, and
+/// a reset forgets that alone.
 #[derive(Clone)]
 pub struct LimitHandle {
     limit: &'static Arc<Limit>,
@@ -211,16 +219,22 @@ impl LimitHandle {
     }
 
     /// Forgets every charge of every key.
+    ///
+    /// Blocks if the limit is [in a store](Self#in-a-store).
     pub fn reset(&self) {
         self.limit.reset();
     }
 
     /// Forgets every charge of one key: to unlock one customer, say. A limit without keys is left as it is.
+    ///
+    /// Blocks if the limit is [in a store](Self#in-a-store).
     pub fn reset_key<K: RateLimitKey + ?Sized>(&self, key: &K) {
         self.limit.reset_key(&self.limit.key(key));
     }
 
     /// Permits in use now by one key, or by all calls of a limit without keys, whatever key is given.
+    ///
+    /// Blocks if the limit is [in a store](Self#in-a-store).
     #[must_use]
     pub fn used<K: RateLimitKey + ?Sized>(&self, key: &K) -> u32 {
         self.limit.used(&self.limit.key(key))

@@ -34,3 +34,19 @@ fn one_customer_is_unlocked_or_all_are() {
     store.work();
     assert_eq!(ONLY.used(), 0);
 }
+
+static ASKED: LazyLimiter = limiter!(max = 1, window = "1h", store = "asked", name = "handles.asked");
+
+#[tokio::test]
+async fn inside_a_runtime_a_handle_blocks_and_an_acquire_that_must_not_wait_does_not() {
+    let store = install("asked");
+    ASKED.try_acquire().unwrap();
+    assert_eq!((ASKED.used(), handle("handles.asked").used("")), (1, 1));
+    ASKED.reset();
+    ASKED.acquire_n(1, Some(Duration::ZERO)).await.unwrap();
+    let denial = ASKED.acquire_n(1, Some(Duration::ZERO)).await.unwrap_err();
+    assert_eq!((denial.reason(), denial.retry_after()), (Reason::WaitTooLong, Some(Duration::from_secs(60))));
+    store.hang();
+    let asks = ASKED.acquire_n(1, Some(Duration::ZERO));
+    assert!(tokio::time::timeout(Duration::from_millis(20), asks).await.is_err());
+}
