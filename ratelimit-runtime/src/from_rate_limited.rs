@@ -29,7 +29,7 @@ use crate::denied::RateLimited;
     label = "this type cannot carry a denial",
     note = "return `Result<_, E>` with `E: From<RateLimited>`",
     note = "or add `fallback = |limited| ...` to say what a denied call returns",
-    note = "or add `wait`, so that the call waits for its turn instead (without a bound, and with a `max` that is a literal or `const {{ .. }}`)",
+    note = "or add a `wait` that cannot be denied: without a bound, `cost` and `max_waiters`, where the limit is the function's own, in this process (no `limiter`, no `store`), no `leaky_bucket`, and its `max` is a literal or `const {{ .. }}`",
     note = "for `-> impl Future`, make the function an `async fn`",
     note = "for `-> impl IntoResponse`, return `axum::response::Response` or a `Result`, and enable the feature `axum`"
 )]

@@ -39,9 +39,12 @@ fn never() -> ! {
     std::process::exit(0)
 }
 
+#[rate_limit(rate = "1/s", wait, store = "redis", name = "waits")]
+async fn waits_for_a_store() {}
+
 fn main() {
     let _: Option<RateLimited> = None;
     nothing();
-    let _ = (a_number(), an_error_that_is_made_of_no_denial(), opaque(), a_future(), boxed());
+    let _ = (a_number(), an_error_that_is_made_of_no_denial(), opaque(), a_future(), boxed(), waits_for_a_store());
     never()
 }
