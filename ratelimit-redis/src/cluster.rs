@@ -5,6 +5,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    slice,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, Weak},
     time::Duration,
 };
@@ -15,7 +16,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::link::{Habits, Hub, Link, LinkState, Probe, Source, Wire, server_at};
+use crate::link::{Habits, Hub, Link, LinkState, Probe, Source, Wire, server_at, shown};
 
 const SLOTS: u16 = 16_384;
 
@@ -42,6 +43,14 @@ struct Map {
     /// The master of each slot, from the first of a range up to the last.
     ranges: Vec<(u16, u16, String)>,
     links: HashMap<String, Master>,
+    /// Why it could not be read, the last time.
+    error: Option<String>,
+}
+
+impl Map {
+    fn unread() -> Self {
+        Self { error: Some("no server has told which of them holds a key".to_owned()), ..Self::default() }
+    }
 }
 
 struct Master {
@@ -58,7 +67,7 @@ impl Cluster {
         timeout: Duration,
         probe: impl Fn(u32) -> Probe + Send + Sync + 'static,
     ) -> Self {
-        let shared = Arc::new(Shared { map: RwLock::default(), asks_anew: Notify::new() });
+        let shared = Arc::new(Shared { map: RwLock::new(Map::unread()), asks_anew: Notify::new() });
         let (is_ready, ready) = watch::channel(false);
         let reader =
             Reader { shared: Arc::downgrade(&shared), hub: Arc::downgrade(hub), seeds, timeout, probe };
@@ -103,6 +112,15 @@ impl Cluster {
         };
         let without_map = if *self.ready.borrow() { LinkState::Down } else { LinkState::Starting };
         self.links().iter().map(Link::state).max_by_key(rank).unwrap_or(without_map)
+    }
+
+    /// Why one is down, or why there are none.
+    pub(crate) fn last_error(&self) -> Option<String> {
+        let links = self.links();
+        if links.is_empty() {
+            return self.map().error.clone().filter(|_| *self.ready.borrow());
+        }
+        links.iter().find_map(Link::last_error)
     }
 
     fn map(&self) -> RwLockReadGuard<'_, Map> {
@@ -154,11 +172,15 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
                 }
                 _ => String::new(),
             };
-            if let Ok(Ok(ranges)) = timeout(ANSWERS, ask(server, &host)).await
-                && !ranges.is_empty()
-            {
-                return Some(ranges);
-            }
+            let error = match timeout(ANSWERS, ask(&server, &host)).await {
+                Ok(Ok(ranges)) if !ranges.is_empty() => return Some(ranges),
+                Ok(Ok(_)) => "no master has a slot".to_owned(),
+                Ok(Err(error)) => shown(&error, slice::from_ref(&server)),
+                Err(_) => format!("no answer within {ANSWERS:?}"),
+            };
+            let shared = self.shared.upgrade()?;
+            let mut map = shared.map.write().unwrap_or_else(PoisonError::into_inner);
+            map.error = Some(format!("{}: {error}", server.addr()));
         }
         None
     }
@@ -200,8 +222,8 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
 }
 
 /// What a server says of the slots of each master.
-async fn ask(server: ConnectionInfo, host: &str) -> RedisResult<Vec<(u16, u16, String)>> {
-    let answer = Wire::connect(&server).await?.ask(cmd("CLUSTER").arg("SLOTS")).await?;
+async fn ask(server: &ConnectionInfo, host: &str) -> RedisResult<Vec<(u16, u16, String)>> {
+    let answer = Wire::connect(server).await?.ask(cmd("CLUSTER").arg("SLOTS")).await?;
     let answer = Vec::<Vec<Value>>::from_redis_value(answer)?;
     let ranges = answer.into_iter().filter_map(|range| {
         let mut parts = range.into_iter();

@@ -35,7 +35,7 @@ use tokio::{
 pub(crate) use self::{
     answer::Answer,
     hub::Hub,
-    source::{Source, at as server_at, server},
+    source::{Source, at as server_at, server, shown},
     task::{Habits, Probe},
     wire::Wire,
 };
@@ -64,6 +64,8 @@ pub enum LinkState {
 #[derive(Clone)]
 pub(crate) struct Link {
     shared: Arc<Shared>,
+    /// As operators know it.
+    server: Arc<str>,
     probe: Arc<Probe>,
     _user: Arc<User>,
 }
@@ -74,6 +76,8 @@ struct Shared {
     nodes: AtomicU32,
     /// Times that the link came up.
     connected: AtomicU32,
+    /// Why it is down, for people.
+    error: Mutex<Option<String>>,
     line: Mutex<Line>,
     /// Wakes the task: there is something in line that only it can do, or nobody uses the link any more.
     task: Notify,
@@ -141,15 +145,17 @@ impl Link {
             state: AtomicU8::default(),
             nodes: AtomicU32::default(),
             connected: AtomicU32::default(),
+            error: Mutex::default(),
             line: Mutex::new(Line::new(habits.timeout, habits.mixes_keys)),
             task: Notify::new(),
             is_left: AtomicBool::default(),
         });
         let probe = Arc::clone(&habits.probe);
+        let server = source.to_string().into();
         if !hub.spawn(task::run(source, habits, Arc::clone(&shared))) {
-            shared.go_down();
+            shared.go_down("the system gives no thread");
         }
-        Self { _user: Arc::new(User(Arc::clone(&shared))), shared, probe }
+        Self { _user: Arc::new(User(Arc::clone(&shared))), shared, server, probe }
     }
 
     /// Hands a request over, if there is a chance that it is answered.
@@ -175,6 +181,11 @@ impl Link {
 
     pub(crate) fn connected(&self) -> u32 {
         self.shared.connected.load(Relaxed)
+    }
+
+    /// Why it is down, if it is.
+    pub(crate) fn last_error(&self) -> Option<String> {
+        self.shared.error().as_ref().map(|error| format!("{}: {error}", self.server))
     }
 }
 
@@ -213,13 +224,24 @@ impl Shared {
         self.task.notify_one();
     }
 
+    fn error(&self) -> MutexGuard<'_, Option<String>> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, error: impl Into<String>) {
+        *self.error() = Some(error.into());
+    }
+
     fn go_up(&self, writer: Writer) {
+        *self.error() = None;
         self.connected.fetch_add(1, Relaxed);
         self.line().open(writer);
         self.set(LinkState::Up);
     }
 
-    fn go_down(&self) {
+    /// For that reason, unless another has been noted.
+    fn go_down(&self, why: &str) {
+        self.error().get_or_insert_with(|| why.to_owned());
         self.set(LinkState::Down);
         self.line().close();
     }

@@ -104,6 +104,14 @@ impl Route {
         }
     }
 
+    /// Why a link is down, if one is.
+    pub(crate) fn last_error(&self) -> Option<String> {
+        match self {
+            Self::One(link) => link.last_error(),
+            Self::Cluster(cluster) => cluster.last_error(),
+        }
+    }
+
     /// Processes that were seen last, by the server that has seen most.
     pub(crate) fn nodes(&self) -> u32 {
         self.links().iter().map(Link::nodes).max().unwrap_or(0)

@@ -106,6 +106,23 @@ impl RedisStore {
         if self.inner.is_enabled() { self.inner.route.state() } else { LinkState::Off }
     }
 
+    /// Why the link is down, for people: what the last attempt to connect has come to, or what has ended the connection. In a
+    /// Cluster, of one link that is down. `None` while it is up, and while the first attempt is under way.
+    ///
+    /// It tells addresses, and what the server has answered, but no password.
+    ///
+    /// ```
+    /// # let store = ratelimit_redis::RedisStore::builder("redis://127.0.0.1:1").connect_lazy()?;
+    /// if let Some(error) = store.last_error() {
+    ///     eprintln!("limits go by their policy: {error}"); // 127.0.0.1:1: Connection refused (os error 111)
+    /// }
+    /// # Ok::<(), ratelimit_redis::StoreError>(())
+    /// ```
+    #[must_use]
+    pub fn last_error(&self) -> Option<String> {
+        self.inner.route.last_error()
+    }
+
     /// What has come of its calls.
     #[must_use]
     pub fn stats(&self) -> StoreStats {

@@ -4,7 +4,7 @@ use std::{mem, sync::Arc};
 
 use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
 
-use super::{Failure, Request, Shared, Undo, line::Train};
+use super::{Failure, Request, Shared, Undo, line::Train, shown};
 use crate::scripts;
 
 /// What a server has answered, on its way to who has asked. If nobody takes it, what was done is undone: also if the caller
@@ -50,9 +50,9 @@ pub(super) fn hand_over(shared: &Arc<Shared>, answer: Value) -> bool {
                 true
             }
             Err(error) => {
-                let (failure, fatal) = (failure(&error), breaks_link(&error));
+                let (failure, of_use) = (failure(&error), is_of_use(shared, &error));
                 train.0.into_iter().for_each(|request| request.fail(failure.clone()));
-                !fatal
+                of_use
             }
             Ok(_) => false,
         };
@@ -77,7 +77,7 @@ fn each(shared: &Arc<Shared>, train: Train, answers: Vec<Value>) -> bool {
         match answer {
             Value::ServerError(_) => {
                 if let Err(error) = answer.extract_error() {
-                    of_use &= !breaks_link(&error);
+                    of_use &= is_of_use(shared, &error);
                     request.fail(failure(&error));
                 }
             }
@@ -119,6 +119,15 @@ fn failure(error: &RedisError) -> Failure {
         _ if error.is_io_error() => Failure::Disconnected,
         _ => Failure::Refused(error.to_string()),
     }
+}
+
+/// Whether the link still is. If not, it is noted why.
+fn is_of_use(shared: &Shared, error: &RedisError) -> bool {
+    let breaks_link = breaks_link(error);
+    if breaks_link {
+        shared.note(shown(error, &[]));
+    }
+    !breaks_link
 }
 
 /// Whether no request would fare better: the connection is gone, or the server does not decide about anything.

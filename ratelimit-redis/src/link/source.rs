@@ -1,6 +1,6 @@
 //! Where a connection comes from.
 
-use std::time::Duration;
+use std::{fmt, slice, time::Duration};
 
 use redis::{
     ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue as _, IntoConnectionInfo as _, ProtocolVersion,
@@ -28,6 +28,36 @@ impl Source {
             Self::Sentinels(sentinels, name) => Wire::connect(&master(sentinels, name).await?).await,
         }
     }
+
+    pub(super) fn shown(&self, error: &RedisError) -> String {
+        match self {
+            Self::Server(server) => shown(error, slice::from_ref(server)),
+            Self::Sentinels(sentinels, _) => shown(error, sentinels),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Server(server) => server.addr().fmt(f),
+            Self::Sentinels(_, name) => f.write_str(name),
+        }
+    }
+}
+
+/// What has gone wrong with such servers, in their words, and without passwords: a server that does not know a command tells
+/// what came with it.
+pub(crate) fn shown(error: &RedisError, servers: &[ConnectionInfo]) -> String {
+    let error = match (error.code(), error.detail()) {
+        (Some(code), Some(detail)) => format!("{code} {detail}"),
+        _ => error.to_string(),
+    };
+    let error = error.split_once(", with args").map_or(error.as_str(), |(before, _)| before);
+    let passwords = servers.iter().filter_map(|server| server.redis_settings().password());
+    passwords
+        .filter(|password| !password.is_empty())
+        .fold(error.to_owned(), |error, password| error.replace(password, "…"))
 }
 
 /// Reads an address such as `redis://user:password@host:port/database`.
@@ -63,15 +93,19 @@ pub(crate) fn at(address: &str, like: &ConnectionInfo) -> Option<ConnectionInfo>
 
 /// The master, by the first sentinel that knows one.
 async fn master(sentinels: &[ConnectionInfo], name: &str) -> RedisResult<ConnectionInfo> {
+    let mut why = String::new();
     for sentinel in sentinels {
-        let asked = timeout(SENTINEL_ANSWERS, ask(sentinel, name)).await;
-        if let Ok(Ok((host, port))) = asked
-            && let Some(master) = at(&format!("{host}:{port}"), sentinel)
-        {
-            return Ok(master);
-        }
+        let error = match timeout(SENTINEL_ANSWERS, ask(sentinel, name)).await {
+            Ok(Ok((host, port))) => match at(&format!("{host}:{port}"), sentinel) {
+                Some(master) => return Ok(master),
+                None => format!("the master is at {host}:{port}"),
+            },
+            Ok(Err(error)) => shown(&error, sentinels),
+            Err(_) => format!("no answer within {SENTINEL_ANSWERS:?}"),
+        };
+        why = format!("{}: {error}", sentinel.addr());
     }
-    Err(RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "no sentinel knows the master")))
+    Err(RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "no sentinel knows the master", why)))
 }
 
 /// With the credentials that the master has, or without any: sentinels often have none.

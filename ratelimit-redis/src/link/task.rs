@@ -81,6 +81,7 @@ impl Probe {
 pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
     // Callers wait for the first attempt, and for that only: so it is over when they have to be answered.
     let mut up = timeout(habits.first_attempt, bring_up(&source, &habits, &shared)).await.ok().flatten();
+    let mut why = "no connection in the time of a call";
     let mut pause = SHORTEST_PAUSE;
     loop {
         if let Some(wire) = up {
@@ -88,11 +89,12 @@ pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
             shared.go_up(writer);
             let came_up = Instant::now();
             serve(reader, &habits, &shared).await;
+            why = "the connection was lost";
             if came_up.elapsed() > LONGEST_PAUSE {
                 pause = SHORTEST_PAUSE;
             }
         }
-        shared.go_down();
+        shared.go_down(why);
         let next = async {
             sleep(jitter(pause)).await;
             bring_up(&source, &habits, &shared).await
@@ -105,19 +107,23 @@ pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
     }
 }
 
-/// Connects, and tries whether the server decides.
+/// Connects, and tries whether the server decides. If not, it is noted why.
 async fn bring_up(source: &Source, habits: &Habits, shared: &Shared) -> Option<Wire> {
-    let mut wire = timeout(LONGEST_CONNECT, source.connect()).await.ok()?.ok()?;
+    attempt(source, habits, shared).await.map_err(|error| shared.note(error)).ok()
+}
+
+async fn attempt(source: &Source, habits: &Habits, shared: &Shared) -> Result<Wire, String> {
+    let connecting = timeout(LONGEST_CONNECT, source.connect()).await;
+    let connected = connecting.map_err(|_| format!("no connection within {LONGEST_CONNECT:?}"))?;
+    let mut wire = connected.map_err(|error| source.shown(&error))?;
     if shared.state() != LinkState::Starting {
         shared.set(LinkState::Probing);
     }
     let probing = habits.probe.run(&mut wire);
-    let nodes = timeout(habits.timeout.max(SHORTEST_PAUSE), probing).await.ok()?.ok();
-    if nodes.is_none() {
-        shared.set(LinkState::Down);
-    }
-    shared.nodes.store(nodes?, Relaxed);
-    Some(wire)
+    let probed = timeout(habits.timeout.max(SHORTEST_PAUSE), probing).await;
+    let probed = probed.map_err(|_| "connected, but the first write was not answered in time")?;
+    shared.nodes.store(probed.map_err(|error| source.shown(&error))?, Relaxed);
+    Ok(wire)
 }
 
 /// Until nobody uses the link any more.
@@ -144,6 +150,7 @@ async fn serve(reader: Reader, habits: &Habits, shared: &Arc<Shared>) {
             () = shared.task.notified() => {}
             () = until(alarm) => {
                 if shared.line().ring(Instant::now()) {
+                    shared.note("several calls in a row were not answered in time");
                     return;
                 }
             }
@@ -157,7 +164,11 @@ async fn serve(reader: Reader, habits: &Habits, shared: &Arc<Shared>) {
                 match answer.map(|answer| u32::from_redis_value(answer.take())) {
                     Ok(Ok(nodes)) => shared.nodes.store(nodes, Relaxed),
                     Err(Failure::Refused(_)) => {}
-                    _ => return,
+                    Ok(Err(_)) => return,
+                    Err(failure) => {
+                        shared.note(failure.to_string());
+                        return;
+                    }
                 }
             }
             _ = beats.tick() => beat = Some(habits.probe.beat(shared)),

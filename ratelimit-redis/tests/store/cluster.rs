@@ -198,6 +198,9 @@ fn a_master_that_is_killed_concerns_its_own_keys_only() {
         masters.servers[2].kill();
         let fail = || keys.iter().all(|(key, gone)| !gone || ask(&store, *key, 1_000).is_err());
         assert!(eventually(LIVELY, fail));
+        let address = format!("127.0.0.1:{}: ", masters.servers[2].port);
+        let is_told = || store.last_error().is_some_and(|error| error.starts_with(&address));
+        assert!(eventually(LIVELY, is_told), "{:?}", store.last_error());
         for (key, gone) in &keys {
             let (answer, took) = timed(|| ask(&store, *key, 1_000));
             assert_eq!(answer.is_err(), *gone, "{key}: {answer:?}");

@@ -13,6 +13,7 @@ mod reconnecting;
 mod refusing;
 mod sentinel;
 mod slow;
+mod telling;
 mod tls;
 
 #[path = "../support/proxy.rs"]

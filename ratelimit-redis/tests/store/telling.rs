@@ -1,0 +1,80 @@
+//! What operators are told of a link that is down: why it is, and no password.
+
+use super::*;
+
+use std::cell::Cell;
+
+/// Until it says something that holds all those words.
+#[track_caller]
+fn says(store: &RedisStore, words: &[&str]) {
+    let said = Cell::new(None);
+    let holds = || {
+        said.set(store.last_error());
+        let text = said.take();
+        let holds = text.as_ref().is_some_and(|text| words.iter().all(|word| text.contains(word)));
+        said.set(text);
+        holds
+    };
+    assert!(eventually(LIVELY, holds), "{:?} instead of {words:?}", said.take());
+}
+
+#[test]
+fn why_there_is_no_connection_and_nothing_once_there_is() {
+    at_each_engine(|engine| {
+        let mut server = Server::prepare(engine, &[]);
+        let store = builder(&server.url()).connect_lazy().unwrap();
+        let address = format!("127.0.0.1:{}: ", server.port);
+        says(&store, &[&address, "refused"]);
+        server.run();
+        assert!(comes_up(&store));
+        assert_eq!(store.last_error(), None);
+        server.signal("STOP");
+        (0..20).for_each(|_| _ = charge(&store, hour(10)));
+        says(&store, &[&address, "not answered in time"]);
+        server.signal("CONT");
+        assert!(comes_up(&store));
+        assert_eq!(store.last_error(), None);
+        server.kill();
+        says(&store, &[&address, "refused"]);
+    });
+}
+
+#[test]
+fn what_the_server_says_that_does_not_decide() {
+    with_servers(&[], |server| {
+        let mut admin = server.connect();
+        let store = up(&server.url());
+        redis::cmd("REPLICAOF").arg(&["127.0.0.1", "1"]).exec(&mut admin).unwrap();
+        _ = charge(&store, hour(10));
+        says(&store, &["READONLY"]);
+        redis::cmd("REPLICAOF").arg(&["NO", "ONE"]).exec(&mut admin).unwrap();
+        assert!(comes_up(&store));
+        assert_eq!(store.last_error(), None);
+
+        let user = ["SETUSER", "idle", "on", ">open-sesame", "~*", "+ping"];
+        redis::cmd("ACL").arg(&user).exec(&mut admin).unwrap();
+        let url = |password: &str| server.url().replace("://", &format!("://idle:{password}@"));
+        says(&builder(&url("open-sesame")).connect_lazy().unwrap(), &["NOPERM"]);
+        let store = builder(&url("close-sesame")).connect_lazy().unwrap();
+        says(&store, &["WRONGPASS"]);
+        assert!(!store.last_error().unwrap().contains("sesame"));
+    });
+}
+
+#[test]
+fn a_server_that_repeats_what_it_was_sent_gives_no_password_away() {
+    with_servers(&["--rename-command", "HELLO", ""], |server| {
+        let sesame = "sesame".repeat(40);
+        for password in ["sesame", &sesame] {
+            let url = server.url().replace("://", &format!("://:{password}@"));
+            for store in [RedisStore::builder(&url), RedisStore::cluster([&url])] {
+                let store = store.connect_lazy().unwrap();
+                says(&store, &["127.0.0.1:", "unknown command"]);
+                assert!(!store.last_error().unwrap().contains("sesame"), "{:?}", store.last_error());
+            }
+            let store = RedisStore::sentinel([&url], "mymaster").connect_lazy().unwrap();
+            says(&store, &["mymaster: no sentinel knows the master", "unknown command"]);
+            assert!(!store.last_error().unwrap().contains("sesame"), "{:?}", store.last_error());
+        }
+    });
+}
