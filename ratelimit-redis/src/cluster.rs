@@ -223,7 +223,8 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
 
 /// What a server says of the slots of each master.
 async fn ask(server: &ConnectionInfo, host: &str) -> RedisResult<Vec<(u16, u16, String)>> {
-    let answer = Wire::connect(server).await?.ask(cmd("CLUSTER").arg("SLOTS")).await?;
+    let question = cmd("CLUSTER").arg("SLOTS").get_packed_command();
+    let answer = Wire::connect(server).await?.ask(&question).await?;
     let answer = Vec::<Vec<Value>>::from_redis_value(answer)?;
     let ranges = answer.into_iter().filter_map(|range| {
         let mut parts = range.into_iter();

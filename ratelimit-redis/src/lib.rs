@@ -42,6 +42,7 @@ mod builder;
 mod cluster;
 mod key;
 mod link;
+mod resp;
 mod route;
 mod scripts;
 mod stats;

@@ -8,6 +8,7 @@
 mod answer;
 mod hub;
 mod line;
+mod linger;
 mod source;
 mod task;
 #[cfg(test)]
@@ -40,7 +41,8 @@ pub(crate) use self::{
     wire::Wire,
 };
 use self::{
-    line::{Line, Train},
+    answer::Late,
+    line::{Line, Open, Train},
     wire::Writer,
 };
 use crate::scripts::{Order, Script};
@@ -89,15 +91,17 @@ struct User(Arc<Shared>);
 
 /// What a server is to do.
 pub(crate) struct Request {
-    pub(crate) script: Arc<Script>,
+    script: Arc<Script>,
     pub(crate) order: Order,
     /// Then the caller has its answer, whatever that is.
-    pub(crate) deadline: Instant,
+    deadline: Instant,
     /// Nobody waits for some.
-    pub(crate) answer: Option<oneshot::Sender<Result<Answer, Failure>>>,
+    answer: Option<oneshot::Sender<Answer>>,
+    /// What the caller was told instead of an answer, if that matters when one comes.
+    late: Option<Arc<Late>>,
     /// Said to a server of a Cluster that does not hold the key yet.
     pub(crate) asking: bool,
-    pub(crate) undo: Undo,
+    undo: Undo,
 }
 
 /// Whether a charge is taken back that nobody has learned of.
@@ -106,7 +110,7 @@ pub(crate) enum Undo {
     Never,
     /// If its caller has gone.
     IfDropped,
-    /// Also if its caller was told of a timeout.
+    /// Also if its caller was told that there is no answer.
     IfUnanswered,
 }
 
@@ -130,11 +134,14 @@ pub(crate) enum Failure {
 }
 
 impl Request {
+    pub(crate) fn new(script: Arc<Script>, order: Order, deadline: Instant, undo: Undo) -> Self {
+        Self { script, order, deadline, answer: None, late: None, asking: false, undo }
+    }
+
     /// The same, for another server.
     pub(crate) fn again(&self) -> Self {
         let Self { script, order, deadline, asking, undo, .. } = self;
-        let (script, order) = (Arc::clone(script), order.clone());
-        Self { script, order, deadline: *deadline, answer: None, asking: *asking, undo: *undo }
+        Self { asking: *asking, ..Self::new(Arc::clone(script), order.clone(), *deadline, *undo) }
     }
 }
 
@@ -153,17 +160,24 @@ impl Link {
         let probe = Arc::clone(&habits.probe);
         let server = source.to_string().into();
         if !hub.spawn(task::run(source, habits, Arc::clone(&shared))) {
-            shared.go_down("the system gives no thread");
+            _ = shared.go_down("the system gives no thread");
         }
         Self { _user: Arc::new(User(Arc::clone(&shared))), shared, server, probe }
     }
 
-    /// Hands a request over, if there is a chance that it is answered.
-    pub(crate) fn send(&self, request: Request) -> Result<(), Failure> {
-        match self.state() {
-            LinkState::Up | LinkState::Starting => self.shared.enter(request),
-            _ => Err(Failure::Disconnected),
+    /// Hands a request over, if there is a chance that it is answered in time.
+    pub(crate) fn ask(&self, request: Request) -> Result<oneshot::Receiver<Answer>, Failure> {
+        if !matches!(self.state(), LinkState::Up | LinkState::Starting) {
+            return Err(Failure::Disconnected);
         }
+        let (answer, answered) = oneshot::channel();
+        self.shared.enter(Request { answer: Some(answer), ..request })?;
+        Ok(answered)
+    }
+
+    /// Hands over what nobody waits for. While there is no connection it is kept, if there is not too much of it.
+    pub(crate) fn send(&self, request: Request) {
+        _ = self.shared.enter(request);
     }
 
     /// A key that this server holds.
@@ -240,10 +254,10 @@ impl Shared {
     }
 
     /// For that reason, unless another has been noted.
-    fn go_down(&self, why: &str) {
+    fn go_down(&self, why: &str) -> Option<Open> {
         self.error().get_or_insert_with(|| why.to_owned());
         self.set(LinkState::Down);
-        self.line().close();
+        self.line().close()
     }
 
     /// Whether nobody uses the link any more.

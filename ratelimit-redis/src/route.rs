@@ -78,14 +78,14 @@ impl Route {
         Some((cluster.link_to(address)?, asking))
     }
 
-    /// Sends what nobody waits for. What cannot be sent is lost.
+    /// Sends what nobody waits for, now or as soon as it can.
     pub(crate) fn send(&self, request: Request) {
         let link = match self {
             Self::One(link) => Some(link.clone()),
             Self::Cluster(cluster) => cluster.link_now(&request.order.key),
         };
         if let Some(link) = link {
-            _ = link.send(request);
+            link.send(request);
         }
     }
 

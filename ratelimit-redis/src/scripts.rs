@@ -13,7 +13,9 @@ use std::{
 };
 
 use ratelimit_runtime::{Algorithm, LimitSpec, StoreCall, StoreOutlook, StoreReceipt, StoreVerdict};
-use redis::{Cmd, Value};
+use redis::Value;
+
+use crate::resp;
 
 /// The time of the server, before everything else: tests put their own in its place.
 const CLOCK: &str = include_str!("scripts/clock.lua");
@@ -75,23 +77,30 @@ impl Script {
         Self { code, hash, takes_many: false }
     }
 
-    /// Runs it, if the server knows it.
-    pub(crate) fn by_hash<'a>(&self, orders: impl Iterator<Item = &'a Order> + Clone) -> Cmd {
-        Self::command("EVALSHA", &self.hash, orders)
+    /// Asks the server to run it, if it knows it.
+    pub(crate) fn by_hash<'a>(&self, orders: impl Iterator<Item = &'a Order> + Clone, to: &mut Vec<u8>) {
+        Self::write(b"EVALSHA", &self.hash, orders, to);
     }
 
-    /// Runs it, and makes it known.
-    pub(crate) fn by_code<'a>(&self, orders: impl Iterator<Item = &'a Order> + Clone) -> Cmd {
-        Self::command("EVAL", &self.code, orders)
+    /// Asks the server to run it, and makes it known.
+    pub(crate) fn by_code<'a>(&self, orders: impl Iterator<Item = &'a Order> + Clone, to: &mut Vec<u8>) {
+        Self::write(b"EVAL", &self.code, orders, to);
     }
 
-    fn command<'a>(name: &str, script: &str, orders: impl Iterator<Item = &'a Order> + Clone) -> Cmd {
-        // Enough for one order.
-        let mut command = Cmd::with_capacity(8, 256);
-        command.arg(name).arg(script).arg(orders.clone().count());
-        orders.clone().for_each(|order| _ = command.arg(&order.key));
-        orders.for_each(|order| _ = command.arg(&order.arguments));
-        command
+    fn write<'a>(
+        command: &[u8],
+        script: &str,
+        orders: impl Iterator<Item = &'a Order> + Clone,
+        to: &mut Vec<u8>,
+    ) {
+        let keys = orders.clone().count();
+        let arguments = orders.clone().map(|order| order.arguments.len()).sum::<usize>();
+        resp::write_list(to, 3 + keys + arguments);
+        resp::write_text(to, command);
+        resp::write_text(to, script.as_bytes());
+        resp::write_text(to, itoa::Buffer::new().format(keys).as_bytes());
+        orders.clone().for_each(|order| resp::write_text(to, &order.key));
+        orders.flat_map(|order| &order.arguments).for_each(|argument| resp::write_text(to, argument));
     }
 }
 

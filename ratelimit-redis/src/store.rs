@@ -15,7 +15,6 @@ use ratelimit_runtime::{
     StoreVerdict,
 };
 use redis::{FromRedisValue as _, Value};
-use tokio::sync::oneshot;
 
 use crate::{
     builder::{RedisStoreBuilder, Servers, StoreError},
@@ -155,7 +154,7 @@ impl RedisStore {
             let order = scripts::order(inner.key(call), Verb::Give { charged_at }, Terms::of(call), 0);
             // What is lost ages like any other charge.
             let script = Arc::clone(scripts::decide(call.spec.algorithm()));
-            inner.route.send(inner.request(script, order, Instant::now()));
+            inner.route.send(inner.request(script, order, Instant::now(), Undo::Never));
         }
     }
 }
@@ -217,7 +216,7 @@ impl Inner {
             _ => Undo::Never,
         };
         let script = Arc::clone(scripts::decide(terms.spec.algorithm()));
-        self.put(Request { undo, ..self.request(script, order, began) }).await
+        self.put(self.request(script, order, began, undo)).await
     }
 
     /// Asks the server that holds the key, and the one that it names if it does not.
@@ -230,7 +229,10 @@ impl Inner {
         let answer = ask(&link, request).await;
         let elsewhere = answer.as_ref().err().and_then(|failure| self.route.elsewhere(failure));
         match (elsewhere, again) {
-            (Some((link, asking)), Some(again)) => ask(&link, Request { asking, ..again }).await,
+            (Some((link, asking)), Some(mut again)) => {
+                again.asking = asking;
+                ask(&link, again).await
+            }
             _ => answer,
         }
     }
@@ -266,7 +268,7 @@ impl Inner {
             loop {
                 let arguments = vec![cursor.into(), pattern.clone().into()];
                 let order = Order { key: link.own_key().to_vec(), arguments };
-                let request = self.request(scripts::reset_all(), order, Instant::now());
+                let request = self.request(scripts::reset_all(), order, Instant::now(), Undo::Never);
                 let answer = ask(&link, request).await?;
                 cursor =
                     String::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
@@ -278,9 +280,8 @@ impl Inner {
         Ok(())
     }
 
-    fn request(&self, script: Arc<Script>, order: Order, began: Instant) -> Request {
-        let deadline = (began + self.settings.timeout).into();
-        Request { script, order, deadline, answer: None, asking: false, undo: Undo::Never }
+    fn request(&self, script: Arc<Script>, order: Order, began: Instant, undo: Undo) -> Request {
+        Request::new(script, order, (began + self.settings.timeout).into(), undo)
     }
 
     /// When the limit was first used, by the server's clock.
@@ -294,7 +295,7 @@ impl Inner {
         let life = (REMEMBERED + spec.window()).as_millis().to_string();
         let key = key::first_use(&self.settings.prefix, limit);
         let order = Order { key, arguments: vec![life.into()] };
-        let answer = self.put(self.request(scripts::since(), order, began)).await?;
+        let answer = self.put(self.request(scripts::since(), order, began, Undo::Never)).await?;
         let since = u64::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
         known().insert(limit.to_owned(), (since, began));
         Ok(since)
@@ -314,9 +315,7 @@ impl Inner {
 
 /// Asks one server, and waits for the answer, which comes in time.
 async fn ask(link: &Link, request: Request) -> Result<Value, Failure> {
-    let (answer, answered) = oneshot::channel();
-    link.send(Request { answer: Some(answer), ..request })?;
-    answered.await.unwrap_or(Err(Failure::Disconnected)).map(Answer::take)
+    link.ask(request)?.await.map_or(Err(Failure::Disconnected), Answer::take)
 }
 
 /// A bucket that begins with less than it holds fills up from the first use of its limit.

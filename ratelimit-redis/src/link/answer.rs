@@ -1,33 +1,90 @@
 //! What an answer is to those who wait for it.
 
-use std::{mem, sync::Arc};
+use std::{
+    mem,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
 
 use super::{Failure, Request, Shared, Undo, line::Train, shown};
 use crate::scripts;
 
-/// What a server has answered, on its way to who has asked. If nobody takes it, what was done is undone: also if the caller
+/// What has come of a request, on its way to who has asked. If nobody takes it, what was done is undone: also if the caller
 /// goes when it is there already.
 pub(crate) struct Answer {
-    value: Value,
+    outcome: Result<Value, Failure>,
     /// What was asked, if it can be undone.
     asked: Option<(Arc<Shared>, Request)>,
+    /// What comes of it later, if that has to be undone for one who does not take this.
+    late: Option<Arc<Late>>,
+}
+
+/// What is done for a caller who was given up. It is undone if he never learns that.
+#[derive(Default)]
+pub(super) struct Late(Mutex<Told>);
+
+#[derive(Default)]
+enum Told {
+    #[default]
+    NotYet,
+    /// And meanwhile this was done.
+    DoneBefore(Answer),
+    Taken,
+    Gone,
 }
 
 impl Answer {
-    pub(crate) fn take(mut self) -> Value {
+    pub(crate) fn take(mut self) -> Result<Value, Failure> {
         self.asked = None;
-        mem::replace(&mut self.value, Value::Nil)
+        if let Some(late) = self.late.take() {
+            late.tell(Told::Taken);
+        }
+        mem::replace(&mut self.outcome, Err(Failure::Disconnected))
     }
 }
 
 impl Drop for Answer {
     fn drop(&mut self) {
+        if let Some(late) = self.late.take() {
+            late.tell(Told::Gone);
+        }
         if let Some((shared, asked)) = self.asked.take()
-            && let Some(order) = scripts::undoing(&asked.order, &self.value)
+            && let Ok(value) = &self.outcome
+            && let Some(order) = scripts::undoing(&asked.order, value)
         {
-            _ = shared.enter(Request { order, answer: None, asking: false, undo: Undo::Never, ..asked });
+            let undoing =
+                Request { order, answer: None, late: None, asking: false, undo: Undo::Never, ..asked };
+            _ = shared.enter(undoing);
+        }
+    }
+}
+
+impl Late {
+    fn replace(&self, told: Told) -> Told {
+        mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), told)
+    }
+
+    /// The caller knows, or never will.
+    fn tell(&self, told: Told) {
+        let keeps = matches!(told, Told::Taken);
+        if let Told::DoneBefore(answer) = self.replace(told)
+            && keeps
+        {
+            _ = answer.take();
+        }
+    }
+
+    fn done(&self, answer: Answer) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match *told {
+            Told::NotYet => *told = Told::DoneBefore(answer),
+            Told::Taken => {
+                drop(told);
+                _ = answer.take();
+            }
+            // Dropping the answer undoes it, which takes another lock.
+            Told::Gone | Told::DoneBefore(_) => drop(told),
         }
     }
 }
@@ -36,7 +93,9 @@ impl Drop for Answer {
 pub(super) fn hand_over(shared: &Arc<Shared>, answer: Value) -> bool {
     // Nothing was asked that this could answer.
     let Some(train) = shared.arrive() else { return false };
-    let Some(first) = train.0.first() else { return true };
+    if train.0.is_empty() {
+        return true;
+    }
     if let Value::ServerError(_) = answer {
         return match answer.extract_error() {
             Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
@@ -60,11 +119,17 @@ pub(super) fn hand_over(shared: &Arc<Shared>, answer: Value) -> bool {
     if train.0.iter().any(|request| request.answer.is_some()) {
         shared.line().is_in_time();
     }
-    if !first.script.takes_many {
-        train.0.into_iter().for_each(|request| request.succeed(shared, answer.clone()));
-        return true;
-    }
+    share_out(shared, train, answer)
+}
+
+/// Gives each of a train what the server says of it, and says whether the link is of use.
+pub(super) fn share_out(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
+    let takes_many = train.0.first().is_some_and(|request| request.script.takes_many);
     match answer {
+        answer if !takes_many => {
+            train.0.into_iter().for_each(|request| request.succeed(shared, answer.clone()));
+            true
+        }
         Value::Array(answers) if answers.len() == train.0.len() => each(shared, train, answers),
         _ => false,
     }
@@ -88,25 +153,28 @@ fn each(shared: &Arc<Shared>, train: Train, answers: Vec<Value>) -> bool {
 }
 
 impl Request {
-    pub(super) fn time_out(&mut self) {
-        let told = self.answer.take().is_some_and(|answer| answer.send(Err(Failure::Timeout)).is_ok());
-        if told && self.undo == Undo::IfDropped {
-            self.undo = Undo::Never;
+    /// Tells the caller that there is no answer for him. One may come all the same.
+    pub(super) fn give_up(&mut self, failure: Failure) {
+        if let Some(caller) = self.answer.take() {
+            self.late = (self.undo == Undo::IfDropped).then(Arc::default);
+            _ = caller.send(Answer { outcome: Err(failure), asked: None, late: self.late.clone() });
         }
     }
 
     fn fail(self, failure: Failure) {
-        if let Some(answer) = self.answer {
-            _ = answer.send(Err(failure));
+        if let Some(caller) = self.answer {
+            _ = caller.send(Answer { outcome: Err(failure), asked: None, late: None });
         }
     }
 
     fn succeed(mut self, shared: &Arc<Shared>, value: Value) {
-        let caller = self.answer.take();
+        let (caller, late) = (self.answer.take(), self.late.take());
         let asked = (self.undo != Undo::Never).then(|| (Arc::clone(shared), self));
-        let answer = Answer { value, asked };
-        if let Some(caller) = caller {
-            _ = caller.send(Ok(answer));
+        let answer = Answer { outcome: Ok(value), asked, late: None };
+        match (caller, late) {
+            (Some(caller), _) => _ = caller.send(answer),
+            (None, Some(late)) => late.done(answer),
+            (None, None) => {}
         }
     }
 }

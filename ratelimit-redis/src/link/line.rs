@@ -8,20 +8,23 @@
 
 use std::{
     collections::VecDeque,
-    io,
+    io, mem,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, Waker, ready},
     time::Duration,
 };
 
-use redis::cmd;
 use tokio::{io::AsyncWrite as _, time::Instant};
 
 use super::{Failure, Request, wire::Writer};
+use crate::resp;
 
 /// Requests that may wait to be sent. More are refused.
 const CAPACITY: usize = 16 * 1024;
+
+/// Of those that nobody waits for, so many are kept while there is no connection.
+const MOST_KEPT: usize = 1024;
 
 /// So many trains may be under way, and each may take so many requests.
 const MOST_TRAINS: usize = 4;
@@ -51,9 +54,10 @@ enum Track {
     Closed,
 }
 
-struct Open {
+/// A connection, and what is under way on it.
+pub(super) struct Open {
     writer: Writer,
-    trains: VecDeque<Train>,
+    pub(super) trains: VecDeque<Train>,
     unsent: Vec<u8>,
     /// Whether the connection holds nothing back of what it took.
     is_flushed: bool,
@@ -70,10 +74,11 @@ impl Line {
 
     /// Takes a request, and says whether the task has to be woken.
     pub(super) fn enter(&mut self, request: Request) -> Result<bool, Failure> {
-        if matches!(self.track, Track::Closed) {
+        let is_closed = matches!(self.track, Track::Closed);
+        if is_closed && request.answer.is_some() {
             return Err(Failure::Disconnected);
         }
-        if self.waiting.len() >= CAPACITY {
+        if self.waiting.len() >= if is_closed { MOST_KEPT } else { CAPACITY } {
             return Err(Failure::Overloaded);
         }
         // Its caller was late, and not the server.
@@ -99,11 +104,19 @@ impl Line {
         self.depart();
     }
 
-    /// It is not, any more. Those who wait are told, since what could answer them is dropped.
-    pub(super) fn close(&mut self) {
-        self.track = Track::Closed;
-        self.waiting.clear();
+    /// It is not, any more. Those who wait are told; what was under way is given back. What nobody waits for is sent when
+    /// there is a connection again.
+    pub(super) fn close(&mut self) -> Option<Open> {
         self.alarm = None;
+        self.waiting.retain(|request| request.answer.is_none());
+        self.waiting.truncate(MOST_KEPT);
+        match mem::replace(&mut self.track, Track::Closed) {
+            Track::Open(mut open) => {
+                open.requests().for_each(|request| request.give_up(Failure::Disconnected));
+                Some(open)
+            }
+            Track::Awaited | Track::Closed => None,
+        }
     }
 
     /// The next answer is for this one.
@@ -142,7 +155,7 @@ impl Line {
             }
             let is_over = request.deadline <= now;
             if is_over {
-                request.time_out();
+                request.give_up(Failure::Timeout);
                 *timeouts += 1;
             } else {
                 first_to_end =
@@ -152,7 +165,7 @@ impl Line {
         };
         self.waiting.retain_mut(|request| !is_over(request));
         if let Track::Open(open) = &mut self.track {
-            open.trains.iter_mut().flat_map(|train| &mut train.0).for_each(|request| _ = is_over(request));
+            open.requests().for_each(|request| _ = is_over(request));
         }
         // Whoever comes while the link is used finds an alarm that is early enough.
         self.alarm = first_to_end.or_else(|| self.used.then(|| now + self.timeout));
@@ -219,16 +232,23 @@ impl Line {
 }
 
 impl Open {
+    fn requests(&mut self) -> impl Iterator<Item = &mut Request> {
+        self.trains.iter_mut().flat_map(|train| &mut train.0)
+    }
+
     fn load(&mut self, train: Train, by_code: bool) {
         let Some(first) = train.0.first() else { return };
         let orders = train.0.iter().map(|request| &request.order);
         if first.asking {
-            cmd("ASKING").write_packed_command(&mut self.unsent);
+            resp::write_list(&mut self.unsent, 1);
+            resp::write_text(&mut self.unsent, b"ASKING");
             self.trains.push_back(Train(Vec::new()));
         }
-        let command =
-            if by_code || first.asking { first.script.by_code(orders) } else { first.script.by_hash(orders) };
-        command.write_packed_command(&mut self.unsent);
+        if by_code || first.asking {
+            first.script.by_code(orders, &mut self.unsent);
+        } else {
+            first.script.by_hash(orders, &mut self.unsent);
+        }
         self.trains.push_back(train);
     }
 

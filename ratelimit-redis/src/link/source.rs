@@ -111,12 +111,12 @@ async fn master(sentinels: &[ConnectionInfo], name: &str) -> RedisResult<Connect
 /// With the credentials that the master has, or without any: sentinels often have none.
 async fn ask(sentinel: &ConnectionInfo, name: &str) -> RedisResult<(String, u16)> {
     let settings = sentinel.redis_settings().clone().set_db(0);
-    let bare = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP3);
+    let bare = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2);
     let mut answer = Err(RedisError::from((ErrorKind::Client, "not asked")));
     for settings in [settings, bare] {
         let sentinel = sentinel.clone().set_redis_settings(settings);
         let asked = async {
-            let question = cmd("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(name).to_owned();
+            let question = cmd("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(name).get_packed_command();
             let answer = Wire::connect(&sentinel).await?.ask(&question).await?;
             Ok(<(String, u16)>::from_redis_value(answer)?)
         };
@@ -132,7 +132,7 @@ async fn ask(sentinel: &ConnectionInfo, name: &str) -> RedisResult<(String, u16)
 fn as_we_like(info: ConnectionInfo) -> ConnectionInfo {
     let keepalive =
         socket2::TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(5));
-    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+    let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
     info.set_tcp_settings(TcpSettings::default().set_nodelay(true).set_keepalive(keepalive))
         .set_redis_settings(settings)
 }

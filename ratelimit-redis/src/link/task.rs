@@ -8,14 +8,15 @@ use std::{
     time::Duration,
 };
 
-use redis::{FromRedisValue as _, RedisResult};
+use redis::{FromRedisValue as _, RedisResult, Value};
 use tokio::{
     sync::oneshot,
     time::{Instant, interval, sleep, sleep_until, timeout},
 };
 
 use super::{
-    Answer, Failure, LinkState, Request, Shared, Source, Undo, Wire, answer::hand_over, wire::Reader,
+    Answer, Failure, LinkState, Request, Shared, Source, Undo, Wire, answer::hand_over, linger::Lingering,
+    wire::Reader,
 };
 use crate::scripts::{Order, Script};
 
@@ -58,22 +59,17 @@ impl Probe {
     }
 
     async fn run(&self, wire: &mut Wire) -> RedisResult<u32> {
-        let answer = wire.ask(&self.script.by_code([&self.order()].into_iter())).await?;
-        Ok(u32::from_redis_value(answer)?)
+        let mut command = Vec::new();
+        self.script.by_code([&self.order()].into_iter(), &mut command);
+        Ok(u32::from_redis_value(wire.ask(&command).await?)?)
     }
 
     /// The same among requests. The answer says how it went.
-    fn beat(&self, shared: &Shared) -> oneshot::Receiver<Result<Answer, Failure>> {
+    fn beat(&self, shared: &Shared) -> oneshot::Receiver<Answer> {
         let (answer, answered) = oneshot::channel();
-        let request = Request {
-            script: Arc::clone(&self.script),
-            order: self.order(),
-            deadline: Instant::now() + HEARTBEAT / 2,
-            answer: Some(answer),
-            asking: false,
-            undo: Undo::Never,
-        };
-        _ = shared.enter(request);
+        let (script, deadline) = (Arc::clone(&self.script), Instant::now() + HEARTBEAT / 2);
+        let request = Request::new(script, self.order(), deadline, Undo::Never);
+        _ = shared.enter(Request { answer: Some(answer), ..request });
         answered
     }
 }
@@ -83,18 +79,23 @@ pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
     let mut up = timeout(habits.first_attempt, bring_up(&source, &habits, &shared)).await.ok().flatten();
     let mut why = "no connection in the time of a call";
     let mut pause = SHORTEST_PAUSE;
+    let mut lingering = Lingering::default();
     loop {
+        let mut slow = None;
         if let Some(wire) = up {
-            let (reader, writer) = wire.split();
+            let (mut reader, writer) = wire.split();
             shared.go_up(writer);
             let came_up = Instant::now();
-            serve(reader, &habits, &shared).await;
+            let end = serve(&mut reader, &habits, &shared).await;
+            slow = matches!(end, End::TooSlow).then_some(reader);
             why = "the connection was lost";
             if came_up.elapsed() > LONGEST_PAUSE {
                 pause = SHORTEST_PAUSE;
             }
         }
-        shared.go_down(why);
+        if let (Some(open), Some(reader)) = (shared.go_down(why), slow) {
+            lingering.replace(reader, open, Arc::clone(&shared));
+        }
         let next = async {
             sleep(jitter(pause)).await;
             bring_up(&source, &habits, &shared).await
@@ -133,9 +134,23 @@ async fn left(shared: &Shared) {
     }
 }
 
+/// Why a connection is not served any more.
+enum End {
+    /// It is gone, or of no use.
+    Broken,
+    /// Answers may still come.
+    TooSlow,
+    /// Nobody uses the link.
+    Left,
+}
+
 /// Reads answers and looks after the link, until it is of no use, or of none to anybody.
-async fn serve(reader: Reader, habits: &Habits, shared: &Arc<Shared>) {
-    let mut reading = pin!(reader.read(|answer| hand_over(shared, answer)));
+async fn serve(reader: &mut Reader, habits: &Habits, shared: &Arc<Shared>) -> End {
+    let mut reading = pin!(async {
+        while let Ok(answer) = reader.next().await
+            && hand_over(shared, answer)
+        {}
+    });
     let mut beats = interval(HEARTBEAT);
     beats.reset();
     let mut beat = None;
@@ -146,28 +161,28 @@ async fn serve(reader: Reader, habits: &Habits, shared: &Arc<Shared>) {
         };
         tokio::select! {
             biased;
-            () = &mut reading => return,
+            () = &mut reading => return End::Broken,
             () = shared.task.notified() => {}
             () = until(alarm) => {
                 if shared.line().ring(Instant::now()) {
                     shared.note("several calls in a row were not answered in time");
-                    return;
+                    return End::TooSlow;
                 }
             }
             written = poll_fn(|context| shared.line().write(context)), if is_blocked => {
                 if written.is_err() {
-                    return;
+                    return End::Broken;
                 }
             }
             answer = answered(&mut beat) => {
                 beat = None;
-                match answer.map(|answer| u32::from_redis_value(answer.take())) {
+                match answer.map(u32::from_redis_value) {
                     Ok(Ok(nodes)) => shared.nodes.store(nodes, Relaxed),
                     Err(Failure::Refused(_)) => {}
-                    Ok(Err(_)) => return,
+                    Ok(Err(_)) => return End::Broken,
                     Err(failure) => {
                         shared.note(failure.to_string());
-                        return;
+                        return End::TooSlow;
                     }
                 }
             }
@@ -184,6 +199,7 @@ async fn serve(reader: Reader, habits: &Habits, shared: &Arc<Shared>) {
         () = &mut reading => {}
         _ = timeout(habits.timeout, idle) => {}
     }
+    End::Left
 }
 
 async fn until(alarm: Option<Instant>) {
@@ -193,9 +209,9 @@ async fn until(alarm: Option<Instant>) {
     }
 }
 
-async fn answered(beat: &mut Option<oneshot::Receiver<Result<Answer, Failure>>>) -> Result<Answer, Failure> {
+async fn answered(beat: &mut Option<oneshot::Receiver<Answer>>) -> Result<Value, Failure> {
     match beat {
-        Some(answer) => answer.await.unwrap_or(Err(Failure::Disconnected)),
+        Some(answer) => answer.await.map_or(Err(Failure::Disconnected), Answer::take),
         None => pending().await,
     }
 }

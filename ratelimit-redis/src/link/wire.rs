@@ -8,14 +8,15 @@ use std::{
 };
 
 use redis::{
-    Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, Value,
-    aio::MultiplexedConnection, parse_redis_value_async,
+    ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, Value, aio::MultiplexedConnection,
 };
 use socket2::SockRef;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, ReadBuf},
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf},
     net::{TcpStream, lookup_host},
 };
+
+use crate::resp;
 
 /// Its two directions, neither of which waits for the other.
 pub(crate) struct Wire {
@@ -23,9 +24,20 @@ pub(crate) struct Wire {
     writer: Writer,
 }
 
-pub(super) struct Reader(BufReader<Box<dyn AsyncRead + Send + Unpin>>);
+pub(super) struct Reader {
+    stream: Box<dyn AsyncRead + Send + Unpin>,
+    /// What has come, and how much of it was taken.
+    bytes: Vec<u8>,
+    taken: usize,
+}
 
 pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// So much is read at once.
+const READ: usize = 8 * 1024;
+
+/// No answer is longer.
+const LONGEST: usize = 16 * 1024 * 1024;
 
 impl Wire {
     pub(crate) async fn connect(server: &ConnectionInfo) -> RedisResult<Self> {
@@ -58,7 +70,8 @@ impl Wire {
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
-        Self { reader: Reader(BufReader::new(Box::new(reader))), writer: Box::new(writer) }
+        let reader = Reader { stream: Box::new(reader), bytes: Vec::new(), taken: 0 };
+        Self { reader, writer: Box::new(writer) }
     }
 
     pub(super) fn split(self) -> (Reader, Writer) {
@@ -66,23 +79,29 @@ impl Wire {
     }
 
     /// Asks for one thing, before anything else is asked.
-    #[expect(clippy::default_trait_access, reason = "the client library does not name its decoder")]
-    pub(crate) async fn ask(&mut self, command: &Cmd) -> RedisResult<Value> {
-        self.writer.write_all(&command.get_packed_command()).await?;
+    pub(crate) async fn ask(&mut self, command: &[u8]) -> RedisResult<Value> {
+        self.writer.write_all(command).await?;
         self.writer.flush().await?;
-        parse_redis_value_async(&mut Default::default(), &mut self.reader.0).await?.extract_error()
+        self.reader.next().await?.extract_error()
     }
 }
 
 impl Reader {
-    /// Hands each answer over, until it says that this is enough, or none comes any more.
-    #[expect(clippy::default_trait_access, reason = "the client library does not name its decoder")]
-    pub(super) async fn read(mut self, mut take: impl FnMut(Value) -> bool) {
-        let mut decoder = Default::default();
-        while let Ok(value) = parse_redis_value_async(&mut decoder, &mut self.0).await {
-            // What nobody has asked for is not an answer.
-            if !matches!(value, Value::Push { .. }) && !take(value) {
-                return;
+    /// The next answer. Nothing is lost if this is dropped before it has come.
+    pub(super) async fn next(&mut self) -> RedisResult<Value> {
+        loop {
+            if let Some((answer, length)) = resp::read(&self.bytes[self.taken..])? {
+                self.taken += length;
+                return Ok(answer);
+            }
+            self.bytes.drain(..self.taken);
+            self.taken = 0;
+            if self.bytes.len() > LONGEST {
+                return Err(RedisError::from((ErrorKind::Parse, "an answer that is too long")));
+            }
+            self.bytes.reserve(READ);
+            if self.stream.read_buf(&mut self.bytes).await? == 0 {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
             }
         }
     }

@@ -8,7 +8,7 @@ mod vectors;
 use std::{sync::Arc, time::Duration};
 
 use ratelimit_runtime::{Algorithm, LimitSpec, StoreCall, StoreOutlook, StoreReceipt, StoreVerdict};
-use redis::{Connection, Value};
+use redis::{Connection, ConnectionLike as _, Value};
 
 use super::{Order, Script, Terms, Verb, argument, decide, decide_by, outlook, verdict};
 use crate::{
@@ -29,6 +29,15 @@ struct Budget<'a> {
     now: u64,
 }
 
+/// What a script answers to each order.
+fn run(connection: &mut Connection, script: &Script, orders: &[Order]) -> Vec<Value> {
+    let mut command = Vec::new();
+    script.by_code(orders.iter(), &mut command);
+    let answer = connection.req_packed_command(&command).unwrap();
+    let Value::Array(values) = answer else { panic!("{answer:?}") };
+    values
+}
+
 impl<'a> Budget<'a> {
     fn new(connection: &'a mut Connection, name: &str) -> Self {
         let script = |algorithm| decide_by(TEST_CLOCK, algorithm);
@@ -45,8 +54,7 @@ impl<'a> Budget<'a> {
         arguments.push(self.now.to_string().into());
         let order = Order { key: self.key.clone(), arguments };
         let script = (self.script)(call.spec.algorithm());
-        let answers: Vec<Value> = script.by_code([&order].into_iter()).query(self.connection).unwrap();
-        answers.into_iter().next().unwrap()
+        run(self.connection, &script, &[order]).remove(0)
     }
 
     fn charge(&mut self, spec: LimitSpec, cost: u32) -> StoreVerdict {

@@ -104,3 +104,22 @@ fn connections_that_are_killed_or_closed_for_idling_come_back_by_themselves() {
         assert!(decides(&store));
     });
 }
+
+#[test]
+fn what_is_given_back_while_there_is_no_connection_is_sent_when_there_is_one() {
+    with_servers(&[], |server| {
+        let store = up(&server.url());
+        let mut receipts = Vec::new();
+        for _ in 0..3 {
+            let verdict = charge(&store, hour(10)).unwrap();
+            let StoreVerdict::Admitted { receipt, .. } = verdict else { panic!("{verdict:?}") };
+            receipts.push(receipt);
+        }
+        redis::cmd("CLIENT").arg(&["KILL", "TYPE", "normal"]).exec(&mut server.connect()).unwrap();
+        assert!(eventually(LIVELY, || store.state() != LinkState::Up));
+        for receipt in receipts {
+            store.refund(&call(hour(10)), receipt);
+        }
+        assert_eq!(used(&store, hour(10)), 0);
+    });
+}

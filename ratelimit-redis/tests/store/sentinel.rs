@@ -108,7 +108,7 @@ fn a_master_that_is_demoted_while_it_lives_is_left_for_the_new_one() {
         };
         assert!(eventually(Duration::from_secs(60), is_promoted));
         // They take ten seconds to tell the old one, which decides until then.
-        assert!(eventually(Duration::from_secs(60), || has_role(&watched.master, "slave")));
+        assert!(eventually(Duration::from_secs(120), || has_role(&watched.master, "slave")));
         watched.replica_decides(&store, 1);
     });
 }

@@ -211,3 +211,40 @@ fn a_call_denied_by_its_timeout_is_not_charged_when_the_answer_comes_late() {
         }
     });
 }
+
+#[test]
+fn a_timeout_that_its_caller_never_learns_of_is_not_charged() {
+    with_servers(&[], |server| {
+        let store = up(&server.url());
+        // Dropped before the server decides, and after.
+        for waits in [TIMEOUT * 2, TIMEOUT * 5] {
+            hold_back(&server, TIMEOUT * 3);
+            let mut answer = store.charge(&call(hour(10)).with_cost(7));
+            assert!((&mut answer).now_or_never().is_none());
+            std::thread::sleep(waits);
+            drop(answer);
+            std::thread::sleep((TIMEOUT * 4).saturating_sub(waits));
+            let is_free = || block_on(store.look(&call(hour(10)))).is_ok_and(|outlook| outlook.used == 0);
+            assert!(eventually(LIVELY, is_free), "{waits:?}");
+        }
+        assert_eq!(store.stats().connected, 1);
+    });
+}
+
+#[test]
+fn calls_denied_by_their_timeouts_are_not_charged_though_these_break_the_link() {
+    with_servers(&[], |server| {
+        let store = builder(&server.url()).on_timeout(OnFailure::Closed).connect_lazy().unwrap();
+        assert!(comes_up(&store));
+        assert_eq!(used(&store, hour(100)), 0);
+        server.signal("STOP");
+        let calls = (0..50).map(|_| store.charge(&call(hour(100)).with_cost(2)));
+        let answers = block_on(futures::future::join_all(calls));
+        assert!(answers.iter().all(Result::is_err));
+        assert_ne!(store.state(), LinkState::Up);
+        server.signal("CONT");
+        assert!(comes_up(&store));
+        let is_free = || block_on(store.look(&call(hour(100)))).is_ok_and(|outlook| outlook.used == 0);
+        assert!(eventually(LIVELY, is_free));
+    });
+}

@@ -19,9 +19,7 @@ fn ask(
     for orders in orders.chunks(per_call) {
         let mut orders = orders.to_vec();
         orders.last_mut().unwrap().arguments.push(now.to_string().into());
-        let answer = redis::ConnectionLike::req_command(connection, &script.by_code(orders.iter())).unwrap();
-        let Value::Array(values) = answer else { panic!("{answer:?}") };
-        answers.extend(values);
+        answers.extend(run(connection, &script, &orders));
     }
     answers
 }

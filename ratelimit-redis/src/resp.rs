@@ -1,0 +1,176 @@
+//! The servers' protocol, RESP 2, as far as scripts and their answers need it.
+//!
+//! The client library speaks it as well, and reads errors here. Its reader, which takes an answer in any number of pieces,
+//! costs more time than all else that happens to a decision on its way back.
+
+use redis::{ErrorKind, RedisError, RedisResult, Value, parse_redis_value};
+
+/// Answers are no deeper.
+const DEEPEST: u32 = 8;
+
+/// Begins a list of so many texts.
+pub(crate) fn write_list(to: &mut Vec<u8>, length: usize) {
+    write_number(to, b'*', length);
+}
+
+pub(crate) fn write_text(to: &mut Vec<u8>, text: &[u8]) {
+    write_number(to, b'$', text.len());
+    to.extend_from_slice(text);
+    to.extend_from_slice(b"\r\n");
+}
+
+fn write_number(to: &mut Vec<u8>, kind: u8, number: usize) {
+    to.push(kind);
+    to.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    to.extend_from_slice(b"\r\n");
+}
+
+/// The answer that `bytes` begin with, and how many of them it takes. `None`: it has not come as a whole yet.
+pub(crate) fn read(bytes: &[u8]) -> RedisResult<Option<(Value, usize)>> {
+    let mut reader = Reader { bytes, at: 0 };
+    match reader.value(DEEPEST) {
+        Ok(value) => Ok(Some((value, reader.at))),
+        Err(Stop::Incomplete) => Ok(None),
+        Err(Stop::Nonsense) => Err(RedisError::from((ErrorKind::Parse, "an answer that is none"))),
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+enum Stop {
+    Incomplete,
+    Nonsense,
+}
+
+impl<'a> Reader<'a> {
+    fn value(&mut self, depth: u32) -> Result<Value, Stop> {
+        let began = self.at;
+        let (kind, line) = self.line()?.split_first().ok_or(Stop::Nonsense)?;
+        match kind {
+            b'$' => Ok(length(line)?.map_or(Ok(Value::Nil), |length| self.text(length))?),
+            b'*' => {
+                let Some(length) = length(line)? else { return Ok(Value::Nil) };
+                let depth = depth.checked_sub(1).ok_or(Stop::Nonsense)?;
+                // No more room than what has come can fill.
+                let mut values = Vec::with_capacity(length.min(self.bytes.len() - self.at));
+                for _ in 0..length {
+                    values.push(self.value(depth)?);
+                }
+                Ok(Value::Array(values))
+            }
+            b':' => Ok(Value::Int(number(line)?)),
+            b'+' | b'-' => parse_redis_value(&self.bytes[began..self.at]).map_err(|_| Stop::Nonsense),
+            _ => Err(Stop::Nonsense),
+        }
+    }
+
+    fn line(&mut self) -> Result<&'a [u8], Stop> {
+        let rest = &self.bytes[self.at..];
+        let end = rest.iter().position(|byte| *byte == b'\n').ok_or(Stop::Incomplete)?;
+        self.at += end + 1;
+        rest[..end].strip_suffix(b"\r").ok_or(Stop::Nonsense)
+    }
+
+    fn text(&mut self, length: usize) -> Result<Value, Stop> {
+        let rest = &self.bytes[self.at..];
+        let end = length.checked_add(2).ok_or(Stop::Nonsense)?;
+        let text = rest.get(..end).ok_or(Stop::Incomplete)?.strip_suffix(b"\r\n").ok_or(Stop::Nonsense)?;
+        self.at += end;
+        Ok(Value::BulkString(text.to_vec()))
+    }
+}
+
+/// Of a text or a list. `None` if there is none, which is told as -1.
+fn length(line: &[u8]) -> Result<Option<usize>, Stop> {
+    match number(line)? {
+        -1 => Ok(None),
+        length => usize::try_from(length).map(Some).map_err(|_| Stop::Nonsense),
+    }
+}
+
+fn number(line: &[u8]) -> Result<i64, Stop> {
+    str::from_utf8(line).ok().and_then(|line| line.parse().ok()).ok_or(Stop::Nonsense)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn whole(bytes: &[u8]) -> Value {
+        let (value, length) = read(bytes).unwrap().unwrap();
+        assert_eq!(length, bytes.len());
+        value
+    }
+
+    #[test]
+    fn reads_what_servers_answer() {
+        assert_eq!(whole(b"$5\r\nab\r\nc\r\n"), Value::BulkString(b"ab\r\nc".to_vec()));
+        assert_eq!(whole(b"$0\r\n\r\n"), Value::BulkString(Vec::new()));
+        assert_eq!([whole(b"$-1\r\n"), whole(b"*-1\r\n")], [Value::Nil, Value::Nil]);
+        assert_eq!(whole(b":-7\r\n"), Value::Int(-7));
+        assert_eq!(whole(b"+OK\r\n"), Value::Okay);
+        assert_eq!(
+            whole(b"*3\r\n:1\r\n*1\r\n$1\r\na\r\n*0\r\n"),
+            Value::Array(vec![
+                Value::Int(1),
+                Value::Array(vec![Value::BulkString(b"a".to_vec())]),
+                Value::Array(Vec::new())
+            ])
+        );
+    }
+
+    #[test]
+    fn an_error_is_told_as_the_client_library_tells_it() {
+        let error = whole(b"-READONLY You can't write against a read only replica.\r\n").extract_error();
+        assert_eq!(error.unwrap_err().code(), Some("READONLY"));
+        let Value::Array(answers) = whole(b"*2\r\n-ERR no\r\n:1\r\n") else { panic!("a list") };
+        assert!(matches!(answers[..], [Value::ServerError(_), Value::Int(1)]));
+    }
+
+    #[test]
+    fn an_answer_that_has_not_come_as_a_whole_is_waited_for() {
+        let bytes = b"*2\r\n$3\r\nabc\r\n-ERR no\r\n:5\r\n";
+        let first = bytes.len() - 4;
+        for length in 0..bytes.len() {
+            let read = read(&bytes[..length]).unwrap();
+            assert_eq!(read.map(|(_, length)| length), (length >= first).then_some(first));
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_refused_and_takes_no_memory() {
+        let deep = b"*1\r\n".repeat(100_000);
+        let nonsense: [&[u8]; 7] =
+            [b"HTTP/1.1 400\r\n", b"\r\n", b":1\n", b"$x\r\n", b"$-2\r\n", b"$1\r\nabc", &deep];
+        for bytes in nonsense {
+            assert!(read(bytes).is_err(), "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(20)]));
+        }
+        assert!(read(b"*9223372036854775807\r\n").unwrap().is_none());
+        assert!(read(b"$18446744073709551615\r\n").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn reads_as_the_client_library_does(values in proptest::collection::vec(any::<Option<Vec<u8>>>(), 0..9)) {
+            let mut bytes = Vec::new();
+            write_list(&mut bytes, values.len());
+            for value in values {
+                match value {
+                    Some(text) => write_text(&mut bytes, &text),
+                    None => bytes.extend_from_slice(b"$-1\r\n"),
+                }
+            }
+            prop_assert_eq!(whole(&bytes), parse_redis_value(&bytes).unwrap());
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes: Vec<u8>, answer in "[*$:+-][0-9]{0,3}\r\n[*$:+-][a-z0-9]{0,3}\r\n") {
+            _ = read(&bytes);
+            _ = read(answer.as_bytes());
+        }
+    }
+}
