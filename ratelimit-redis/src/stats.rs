@@ -34,6 +34,10 @@ pub struct StoreStats {
     /// Times that the link came up.
     pub connected: u64,
     /// Processes that use the store, this one among them, as last seen; 0 before the first connection.
+    ///
+    /// One that starts is counted by the others within five seconds, one that has ended up to 16 seconds longer: an installed
+    /// store is never dropped, so it cannot take its leave. While a deployment replaces processes, both are counted, and
+    /// shares are smaller. Two stores of one process count as two.
     pub nodes: u32,
     /// How long decided calls took on average.
     pub mean_latency: Duration,
