@@ -23,7 +23,7 @@
 //! Each decision is one step of one script, which charges all or nothing by the server's clock, in microseconds, and
 //! otherwise exactly as this process would. Calls that wait at the same time share a call of the script, and are decided one
 //! after the other. Nothing is written for a call that is denied, and a key lives for as long as it counts for something,
-//! and a second more. Servers from Redis 6 and Valkey 7 on will do.
+//! and a second more.
 //!
 //! With the feature `tls`, servers at `rediss://` are spoken to by TLS. Their certificates have to be such as the system
 //! trusts, or those in the file that the environment's `SSL_CERT_FILE` names.
@@ -36,7 +36,39 @@
 //! link is down: calls go by the policy at once, until a write in the background has succeeded. A call that timed out is
 //! not tried again; what it was charged is given back if the policy has denied it.
 //!
-//! A server that loses its memory admits at most one budget more.
+//! # In production
+//!
+//! **Server.** Redis from 6 on, or Valkey; tested are Redis 7.0 and Valkey 9.1. Nothing has to be installed there. The
+//! server's clock counts, so those of servers that take over from each other should agree.
+//!
+//! **Names.** A budget is kept at `{prefix}:v1:{name}:{key}`. Give each service and environment a
+//! [prefix](RedisStoreBuilder::prefix) of its own, and limits the same `name` in every version that is to share a budget. Keys
+//! stand there as they are up to 128 bytes, such as addresses of customers, and longer ones as a digest.
+//!
+//! **Memory.** For a key in use, about 0.2 kB by `fixed_window`, `token_bucket`, `gcra` and `leaky_bucket`; about 0.3 kB by
+//! `sliding_window` and `sliding_log`, and 20 bytes more for each bucket, or call, in the window.
+//!
+//! **`maxmemory-policy noeviction`** is right for a server of its own: when it is full, calls go by
+//! [`on_disconnect`](RedisStoreBuilder::on_disconnect). Any other policy forgets budgets in use, and each that is forgotten
+//! admits its limit once more. Where that has to be, on a cache, say, `volatile-ttl` first forgets what ends soonest.
+//!
+//! **Persistence and failover.** Neither is needed. A server that restarts empty, or a replica that takes over without the last
+//! writes, has forgotten what was charged in them: each budget admits at most its limit once more, each time. Reads are
+//! never sent to replicas.
+//!
+//! **Permissions.** A user needs these commands, for keys that begin with the prefix (here `shop`):
+//!
+//! ```text
+//! ACL SETUSER shop on >password ~shop:* +eval +evalsha +time +get +set +pexpire +del +unlink +scan +llen +lrange +lrem +lset +ltrim +rpush +zadd +zcard +zremrangebyscore
+//! ```
+//!
+//! Besides, `+select` if the address names a database; in a Cluster `+cluster|slots +asking`, on every server; and on
+//! sentinels `+sentinel|get-master-addr-by-name`, if their default user may not ask that. `CLIENT SETINFO`, which
+//! names the client, is tried, and may be refused.
+//!
+//! **What to watch.** [`RedisStore::state`], [`RedisStore::last_error`] and [`RedisStore::stats`]; and `store_failures` of a
+//! limit's [`stats`](ratelimit_runtime::LimitHandle::stats), the calls that a policy has decided. Latencies near the
+//! [timeout](RedisStoreBuilder::timeout) mean that calls pass it. [`RedisStore::set_enabled`] switches the store off.
 
 mod builder;
 mod cluster;

@@ -7,6 +7,7 @@ mod confusion;
 mod dying;
 mod forgetting;
 mod network;
+mod permissions;
 mod policies;
 mod processes;
 mod reconnecting;
