@@ -67,7 +67,7 @@ pub(crate) fn reset_all() -> Arc<Script> {
 pub(crate) struct Script {
     code: String,
     hash: String,
-    /// Whether one call of it does several things, each to a key, and answers with as many values.
+    /// Whether one call of it does several things, each to a key, and answers with as many values: one alone is told bare.
     pub(crate) takes_many: bool,
 }
 

@@ -124,9 +124,9 @@ pub(super) fn hand_over(shared: &Arc<Shared>, answer: Value) -> bool {
 
 /// Gives each of a train what the server says of it, and says whether the link is of use.
 pub(super) fn share_out(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
-    let takes_many = train.0.first().is_some_and(|request| request.script.takes_many);
+    let told_bare = train.0.len() == 1 || train.0.iter().all(|request| !request.script.takes_many);
     match answer {
-        answer if !takes_many => {
+        answer if told_bare => {
             train.0.into_iter().for_each(|request| request.succeed(shared, answer.clone()));
             true
         }

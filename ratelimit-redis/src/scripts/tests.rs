@@ -34,8 +34,10 @@ fn run(connection: &mut Connection, script: &Script, orders: &[Order]) -> Vec<Va
     let mut command = Vec::new();
     script.by_code(orders.iter(), &mut command);
     let answer = connection.req_packed_command(&command).unwrap();
-    let Value::Array(values) = answer else { panic!("{answer:?}") };
-    values
+    match answer {
+        Value::Array(values) => values,
+        value => vec![value],
+    }
 }
 
 impl<'a> Budget<'a> {
