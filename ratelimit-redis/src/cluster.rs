@@ -16,7 +16,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::link::{Habits, Hub, Link, LinkState, Probe, Source, Wire, server_at, shown};
+use crate::link::{Failure, Habits, Hub, Link, LinkState, Probe, Request, Source, Wire, server_at, shown};
 
 const SLOTS: u16 = 16_384;
 
@@ -75,13 +75,42 @@ impl Cluster {
         Self { shared, ready }
     }
 
-    /// The link to the master of a key. Waits for the first look at the map, which is over in time.
-    pub(crate) async fn link(&self, key: &[u8]) -> Option<Link> {
+    /// Asks the server that holds the key, and the one that it names if it does not: once, since such a server has done
+    /// nothing. Waits for the first look at the map, which is over in time.
+    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Failure> {
         _ = self.ready.clone().wait_for(|ready| *ready).await;
-        self.link_now(key)
+        let link = self.link(&request.order.key);
+        if link.as_ref().is_none_or(|link| link.state() != LinkState::Up) {
+            self.ask_anew();
+        }
+        let mut again = request.again();
+        let answer = link.ok_or(Failure::Disconnected)?.ask(request).await;
+        let elsewhere = match &answer {
+            Err(Failure::Moved(address)) => {
+                self.ask_anew();
+                self.link_to(address)
+            }
+            Err(Failure::Ask(address)) => {
+                again.asking = true;
+                self.link_to(address)
+            }
+            _ => None,
+        };
+        match elsewhere {
+            Some(link) => link.ask(again).await,
+            None => answer,
+        }
     }
 
-    pub(crate) fn link_now(&self, key: &[u8]) -> Option<Link> {
+    /// Sends what nobody waits for, now or as soon as it can.
+    pub(crate) fn send(&self, request: Request) {
+        if let Some(link) = self.link(&request.order.key) {
+            link.send(request);
+        }
+    }
+
+    /// The link to the master of a key.
+    fn link(&self, key: &[u8]) -> Option<Link> {
         let slot = slot(key);
         let map = self.map();
         let of_slot = map.ranges.iter().find(|(first, last, _)| (*first..=*last).contains(&slot));
@@ -89,7 +118,7 @@ impl Cluster {
     }
 
     /// The link to a server that another one has named.
-    pub(crate) fn link_to(&self, address: &str) -> Option<Link> {
+    fn link_to(&self, address: &str) -> Option<Link> {
         Some(self.map().links.get(address)?.link.clone())
     }
 
@@ -98,7 +127,7 @@ impl Cluster {
     }
 
     /// Has the map read again.
-    pub(crate) fn ask_anew(&self) {
+    fn ask_anew(&self) {
         self.shared.asks_anew.notify_one();
     }
 

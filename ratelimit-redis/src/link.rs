@@ -28,22 +28,22 @@ use std::{
     },
 };
 
+use redis::Value;
 use tokio::{
     sync::{Notify, oneshot},
     time::Instant,
 };
 
+use self::{
+    answer::{Answer, Late},
+    line::{Line, Open, Train},
+    wire::Writer,
+};
 pub(crate) use self::{
-    answer::Answer,
     hub::Hub,
     source::{Source, at as server_at, server, shown},
     task::{Habits, Probe},
     wire::Wire,
-};
-use self::{
-    answer::Late,
-    line::{Line, Open, Train},
-    wire::Writer,
 };
 use crate::scripts::{Order, Script};
 
@@ -165,14 +165,14 @@ impl Link {
         Self { _user: Arc::new(User(Arc::clone(&shared))), shared, server, probe }
     }
 
-    /// Hands a request over, if there is a chance that it is answered in time.
-    pub(crate) fn ask(&self, request: Request) -> Result<oneshot::Receiver<Answer>, Failure> {
+    /// Waits for the answer, which comes in time, if there is a chance that there is one.
+    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Failure> {
         if !matches!(self.state(), LinkState::Up | LinkState::Starting) {
             return Err(Failure::Disconnected);
         }
         let (answer, answered) = oneshot::channel();
         self.shared.enter(Request { answer: Some(answer), ..request })?;
-        Ok(answered)
+        answered.await.map_or(Err(Failure::Disconnected), Answer::take)
     }
 
     /// Hands over what nobody waits for. While there is no connection it is kept, if there is not too much of it.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use redis::Value;
+
 use crate::{
     builder::{RedisStoreBuilder, Servers, StoreError},
     cluster::Cluster,
@@ -45,47 +47,19 @@ impl Route {
         })
     }
 
-    /// The link for a key. `None`: nobody is known to hold it.
-    pub(crate) async fn link(&self, key: &[u8]) -> Option<Link> {
+    /// Asks the server that holds the key, and waits for the answer, which comes in time.
+    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Failure> {
         match self {
-            Self::One(link) => Some(link.clone()),
-            Self::Cluster(cluster) => {
-                let link = cluster.link(key).await;
-                if link.as_ref().is_none_or(|link| link.state() != LinkState::Up) {
-                    cluster.ask_anew();
-                }
-                link
-            }
+            Self::One(link) => link.ask(request).await,
+            Self::Cluster(cluster) => cluster.ask(request).await,
         }
-    }
-
-    /// Whether a server may say that another one holds a key.
-    pub(crate) fn may_name_another(&self) -> bool {
-        matches!(self, Self::Cluster(_))
-    }
-
-    /// Where to ask again, if a server has said that another one holds the key: once, since such a server has done nothing.
-    pub(crate) fn elsewhere(&self, failure: &Failure) -> Option<(Link, bool)> {
-        let Self::Cluster(cluster) = self else { return None };
-        let (address, asking) = match failure {
-            Failure::Moved(address) => (address, false),
-            Failure::Ask(address) => (address, true),
-            _ => return None,
-        };
-        if !asking {
-            cluster.ask_anew();
-        }
-        Some((cluster.link_to(address)?, asking))
     }
 
     /// Sends what nobody waits for, now or as soon as it can.
     pub(crate) fn send(&self, request: Request) {
-        let link = match self {
-            Self::One(link) => Some(link.clone()),
-            Self::Cluster(cluster) => cluster.link_now(&request.order.key),
-        };
-        if let Some(link) = link {
-            link.send(request);
+        match self {
+            Self::One(link) => link.send(request),
+            Self::Cluster(cluster) => cluster.send(request),
         }
     }
 

@@ -19,7 +19,7 @@ use redis::{FromRedisValue as _, Value};
 use crate::{
     builder::{RedisStoreBuilder, Servers, StoreError},
     key,
-    link::{Answer, Failure, Hub, Link, LinkState, Request, Undo},
+    link::{Failure, Hub, LinkState, Request, Undo},
     route::Route,
     scripts::{self, Order, Script, Terms, Verb},
     stats::{Counters, StoreStats},
@@ -216,25 +216,11 @@ impl Inner {
             _ => Undo::Never,
         };
         let script = Arc::clone(scripts::decide(terms.spec.algorithm()));
-        self.put(self.request(script, order, began, undo)).await
+        self.ask(self.request(script, order, began, undo)).await
     }
 
-    /// Asks the server that holds the key, and the one that it names if it does not.
-    async fn put(&self, request: Request) -> Result<Value, Failure> {
-        if !self.is_enabled() {
-            return Err(Failure::Off);
-        }
-        let link = self.route.link(&request.order.key).await.ok_or(Failure::Disconnected)?;
-        let again = self.route.may_name_another().then(|| request.again());
-        let answer = ask(&link, request).await;
-        let elsewhere = answer.as_ref().err().and_then(|failure| self.route.elsewhere(failure));
-        match (elsewhere, again) {
-            (Some((link, asking)), Some(mut again)) => {
-                again.asking = asking;
-                ask(&link, again).await
-            }
-            _ => answer,
-        }
+    async fn ask(&self, request: Request) -> Result<Value, Failure> {
+        if self.is_enabled() { self.route.ask(request).await } else { Err(Failure::Off) }
     }
 
     /// Counts what came of a call.
@@ -269,7 +255,7 @@ impl Inner {
                 let arguments = vec![cursor.into(), pattern.clone().into()];
                 let order = Order { key: link.own_key().to_vec(), arguments };
                 let request = self.request(scripts::reset_all(), order, Instant::now(), Undo::Never);
-                let answer = ask(&link, request).await?;
+                let answer = link.ask(request).await?;
                 cursor =
                     String::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
                 if cursor == "0" {
@@ -295,7 +281,7 @@ impl Inner {
         let life = (REMEMBERED + spec.window()).as_millis().to_string();
         let key = key::first_use(&self.settings.prefix, limit);
         let order = Order { key, arguments: vec![life.into()] };
-        let answer = self.put(self.request(scripts::since(), order, began, Undo::Never)).await?;
+        let answer = self.ask(self.request(scripts::since(), order, began, Undo::Never)).await?;
         let since = u64::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
         known().insert(limit.to_owned(), (since, began));
         Ok(since)
@@ -311,11 +297,6 @@ impl Inner {
         let share = settings.local_share.unwrap_or_else(|| 1.0 / f64::from(self.route.nodes().max(1)));
         StoreFailure::new(failure.to_string(), policy, share)
     }
-}
-
-/// Asks one server, and waits for the answer, which comes in time.
-async fn ask(link: &Link, request: Request) -> Result<Value, Failure> {
-    link.ask(request)?.await.map_or(Err(Failure::Disconnected), Answer::take)
 }
 
 /// A bucket that begins with less than it holds fills up from the first use of its limit.
