@@ -81,7 +81,8 @@ fn a_user_of_the_documented_permissions_can_do_everything() {
 
 #[test]
 fn in_a_cluster_two_commands_more_are_enough() {
-    with_servers(&["--cluster-enabled", "yes"], |server| {
+    let bus = support::free_port().to_string();
+    with_servers(&["--cluster-enabled", "yes", "--cluster-port", &bus], |server| {
         let slots = ["ADDSLOTSRANGE", "0", "16383"];
         redis::cmd("CLUSTER").arg(&slots).exec(&mut server.connect()).unwrap();
         let more = ["+cluster|slots", "+asking"];
