@@ -43,7 +43,7 @@
 //!
 //! **Names.** A budget is kept at `{prefix}:v1:{name}:{key}`. Give each service and environment a
 //! [prefix](RedisStoreBuilder::prefix) of its own, and limits the same `name` in every version that is to share a budget. Keys
-//! stand there as they are up to 128 bytes, such as addresses of customers, and longer ones as a digest.
+//! stand there in an encoding in which texts of up to 21 bytes can be read, such as mail addresses; longer ones as a digest.
 //!
 //! **Memory.** For a key in use, about 0.2 kB by `fixed_window`, `token_bucket`, `gcra` and `leaky_bucket`; about 0.3 kB by
 //! `sliding_window` and `sliding_log`, and 20 bytes more for each bucket, or call, in the window.
@@ -52,9 +52,9 @@
 //! [`on_disconnect`](RedisStoreBuilder::on_disconnect). Any other policy forgets budgets in use, and each that is forgotten
 //! admits its limit once more. Where that has to be, on a cache, say, `volatile-ttl` first forgets what ends soonest.
 //!
-//! **Persistence and failover.** Neither is needed. A server that restarts empty, or a replica that takes over without the last
-//! writes, has forgotten what was charged in them: each budget admits at most its limit once more, each time. Reads are
-//! never sent to replicas.
+//! **Persistence and failover.** No persistence is needed. A server that restarts empty has forgotten what was charged, and a
+//! replica that takes over without the last writes what was charged in those: each time, a budget admits at most its limit
+//! once more. Replicas are asked nothing.
 //!
 //! **Permissions.** A user needs these commands, for keys that begin with the prefix (here `shop`):
 //!
