@@ -79,7 +79,7 @@ impl Cluster {
     /// nothing. Waits for the first look at the map, which is over in time.
     pub(crate) async fn ask(&self, request: Request) -> Result<Value, Failure> {
         _ = self.ready.clone().wait_for(|ready| *ready).await;
-        let link = self.link(&request.order.key);
+        let link = self.link(request.order.key());
         if link.as_ref().is_none_or(|link| link.state() != LinkState::Up) {
             self.ask_anew();
         }
@@ -104,7 +104,7 @@ impl Cluster {
 
     /// Sends what nobody waits for, now or as soon as it can.
     pub(crate) fn send(&self, request: Request) {
-        if let Some(link) = self.link(&request.order.key) {
+        if let Some(link) = self.link(request.order.key()) {
             link.send(request);
         }
     }

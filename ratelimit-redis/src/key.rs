@@ -25,7 +25,8 @@ pub(crate) fn first_use(prefix: &str, limit: &str) -> Vec<u8> {
 }
 
 pub(crate) fn budget(prefix: &str, limit: &str, key: &[u8]) -> Vec<u8> {
-    let mut full = Vec::with_capacity(prefix.len() + limit.len() + key.len() + 16);
+    // With room for what is asked of it.
+    let mut full = Vec::with_capacity(prefix.len() + limit.len() + key.len() + 96);
     append(&mut full, prefix.as_bytes());
     // The layout of what is kept. Another one is another number, and begins anew.
     full.extend_from_slice(b":v1:");

@@ -93,22 +93,39 @@ impl Script {
         orders: impl Iterator<Item = &'a Order> + Clone,
         to: &mut Vec<u8>,
     ) {
-        let keys = orders.clone().count();
-        let arguments = orders.clone().map(|order| order.arguments.len()).sum::<usize>();
-        resp::write_list(to, 3 + keys + arguments);
+        let count = orders.clone().count();
+        resp::write_list(to, 3 + 2 * count);
         resp::write_text(to, command);
         resp::write_text(to, script.as_bytes());
-        resp::write_text(to, itoa::Buffer::new().format(keys).as_bytes());
-        orders.clone().for_each(|order| resp::write_text(to, &order.key));
-        orders.flat_map(|order| &order.arguments).for_each(|argument| resp::write_text(to, argument));
+        resp::write_text(to, itoa::Buffer::new().format(count).as_bytes());
+        orders.clone().for_each(|order| resp::write_text(to, order.key()));
+        orders.for_each(|order| resp::write_text(to, order.argument()));
     }
 }
 
-/// What a script is to do to a key.
+/// What a script is to do, and to which key.
 #[derive(Clone)]
 pub(crate) struct Order {
-    pub(crate) key: Vec<u8>,
-    pub(crate) arguments: Vec<Vec<u8>>,
+    /// The key, and after it the argument: one allocation, since what is asked changes threads.
+    text: Vec<u8>,
+    key_length: usize,
+}
+
+impl Order {
+    /// `key` may have room for the argument.
+    pub(crate) fn new(key: Vec<u8>, append_argument: impl FnOnce(&mut Vec<u8>)) -> Self {
+        let (key_length, mut text) = (key.len(), key);
+        append_argument(&mut text);
+        Self { text, key_length }
+    }
+
+    pub(crate) fn key(&self) -> &[u8] {
+        &self.text[..self.key_length]
+    }
+
+    fn argument(&self) -> &[u8] {
+        &self.text[self.key_length..]
+    }
 }
 
 /// What is to be done.
@@ -139,25 +156,25 @@ impl Terms {
     }
 }
 
+/// `untouched_since` is when the limit was first used, for buckets that were not full then.
 pub(crate) fn order(key: Vec<u8>, verb: Verb, terms: Terms, untouched_since: u64) -> Order {
-    Order { key, arguments: vec![argument(verb, terms, untouched_since)] }
+    Order::new(key, |text| append_argument(text, verb, terms, untouched_since))
 }
 
-/// What the script is told of a call: whole numbers, packed. `untouched_since` is when the limit was first used, for buckets
-/// that were not full then.
-fn argument(verb: Verb, terms: Terms, untouched_since: u64) -> Vec<u8> {
+/// What the script is told of a call: whole numbers, packed.
+fn append_argument(argument: &mut Vec<u8>, verb: Verb, terms: Terms, untouched_since: u64) {
     let Terms { spec, cost, capacity } = terms;
     let (letter, charged_at) = match verb {
         Verb::Charge => (b'C', 0),
         Verb::Look => (b'L', 0),
         Verb::Give { charged_at } => (b'G', charged_at),
-        Verb::Reset => return b"reset".to_vec(),
+        Verb::Reset => return argument.extend_from_slice(b"reset"),
     };
-    let mut argument = Vec::with_capacity(72);
+    argument.reserve(72);
     let mut put = |limit: u32, numbers: &[u64]| {
         argument.push(letter);
-        argument.extend(cost.to_le_bytes());
-        argument.extend(limit.to_le_bytes());
+        argument.extend_from_slice(&cost.to_le_bytes());
+        argument.extend_from_slice(&limit.to_le_bytes());
         argument.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     };
     if let Some(flow) = Flow::of(&spec) {
@@ -177,7 +194,6 @@ fn argument(verb: Verb, terms: Terms, untouched_since: u64) -> Vec<u8> {
         };
         put(capacity, &[window, buckets, charged_at]);
     }
-    argument
 }
 
 /// What came of a charge. `None` if the answer is none of ours.
@@ -195,17 +211,16 @@ pub(crate) fn verdict(terms: Terms, answer: &Value) -> Option<StoreVerdict> {
 
 /// What takes back what was answered so, if it has charged anything.
 pub(crate) fn undoing(order: &Order, answer: &Value) -> Option<Order> {
-    let [argument] = &order.arguments[..] else { return None };
-    let (cost, _) = argument.strip_prefix(b"C")?.split_first_chunk()?;
+    let (cost, _) = order.argument().strip_prefix(b"C")?.split_first_chunk()?;
     let [admitted, _, charged_at, _, clear_at] = numbers(answer)?;
     if admitted != 1 || u32::from_le_bytes(*cost) == 0 {
         return None;
     }
-    let mut back = argument.clone();
-    back[0] = b'G';
+    let mut back = order.clone();
+    back.text[order.key_length] = b'G';
     // The last number of all, whatever the algorithm.
-    *back.last_chunk_mut()? = clear_at.max(charged_at).to_le_bytes();
-    Some(Order { key: order.key.clone(), arguments: vec![back] })
+    *back.text.last_chunk_mut()? = clear_at.max(charged_at).to_le_bytes();
+    Some(back)
 }
 
 /// What came of a look.

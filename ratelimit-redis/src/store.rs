@@ -252,8 +252,9 @@ impl Inner {
         for link in self.route.links() {
             let mut cursor = "0".to_owned();
             loop {
-                let arguments = vec![cursor.into(), pattern.clone().into()];
-                let order = Order { key: link.own_key().to_vec(), arguments };
+                let argument = format!("{cursor} {pattern}");
+                let order =
+                    Order::new(link.own_key().to_vec(), |text| text.extend_from_slice(argument.as_bytes()));
                 let request = self.request(scripts::reset_all(), order, Instant::now(), Undo::Never);
                 let answer = link.ask(request).await?;
                 cursor =
@@ -280,7 +281,7 @@ impl Inner {
         }
         let life = (REMEMBERED + spec.window()).as_millis().to_string();
         let key = key::first_use(&self.settings.prefix, limit);
-        let order = Order { key, arguments: vec![life.into()] };
+        let order = Order::new(key, |text| text.extend_from_slice(life.as_bytes()));
         let answer = self.ask(self.request(scripts::since(), order, began, Undo::Never)).await?;
         let since = u64::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
         known().insert(limit.to_owned(), (since, began));

@@ -124,29 +124,22 @@ pub(super) fn hand_over(shared: &Arc<Shared>, answer: Value) -> bool {
 
 /// Gives each of a train what the server says of it, and says whether the link is of use.
 pub(super) fn share_out(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
-    let told_bare = train.0.len() == 1 || train.0.iter().all(|request| !request.script.takes_many);
-    match answer {
-        answer if told_bare => {
-            train.0.into_iter().for_each(|request| request.succeed(shared, answer.clone()));
-            true
-        }
-        Value::Array(answers) if answers.len() == train.0.len() => each(shared, train, answers),
-        _ => false,
-    }
-}
-
-/// Of many decisions, one may have failed without the others.
-fn each(shared: &Arc<Shared>, train: Train, answers: Vec<Value>) -> bool {
-    let mut of_use = true;
-    for (request, answer) in train.0.into_iter().zip(answers) {
-        match answer {
-            Value::ServerError(_) => {
-                if let Err(error) = answer.extract_error() {
+    let answers = match answer {
+        Value::Array(answers) if train.0.len() > 1 => answers,
+        // One that is alone is told bare.
+        answer => vec![answer],
+    };
+    let mut of_use = answers.len() == train.0.len();
+    if of_use {
+        for (request, answer) in train.0.into_iter().zip(answers) {
+            match answer.extract_error() {
+                Ok(value) => request.succeed(shared, value),
+                // Of many decisions, one may have failed without the others.
+                Err(error) => {
                     of_use &= is_of_use(shared, &error);
                     request.fail(failure(&error));
                 }
             }
-            answer => request.succeed(shared, answer),
         }
     }
     of_use

@@ -215,12 +215,12 @@ impl Line {
             // for a limit whose algorithm is changed meanwhile.
             let place = |request: &Request| Arc::as_ptr(&request.script);
             requests.sort_by(|one, other| {
-                place(one).cmp(&place(other)).then_with(|| one.order.key.cmp(&other.order.key))
+                place(one).cmp(&place(other)).then_with(|| one.order.key().cmp(other.order.key()))
             });
             while let Some(first) = requests.first() {
                 let with_it = |request: &&Request| {
                     Arc::ptr_eq(&request.script, &first.script)
-                        && (self.mixes_keys || request.order.key == first.order.key)
+                        && (self.mixes_keys || request.order.key() == first.order.key())
                 };
                 let rest = requests.split_off(requests.iter().take_while(with_it).count());
                 open.load(Train(requests), false);

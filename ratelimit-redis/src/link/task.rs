@@ -54,8 +54,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(900);
 
 impl Probe {
     fn order(&self) -> Order {
-        let arguments = vec![self.process.clone().into(), FORGOTTEN.as_millis().to_string().into()];
-        Order { key: self.key.clone(), arguments }
+        let argument = format!("{} {}", FORGOTTEN.as_millis(), self.process);
+        Order::new(self.key.clone(), |text| text.extend_from_slice(argument.as_bytes()))
     }
 
     async fn run(&self, wire: &mut Wire) -> RedisResult<u32> {

@@ -10,14 +10,14 @@ use std::{sync::Arc, time::Duration};
 use ratelimit_runtime::{Algorithm, LimitSpec, StoreCall, StoreOutlook, StoreReceipt, StoreVerdict};
 use redis::{Connection, ConnectionLike as _, Value};
 
-use super::{Order, Script, Terms, Verb, argument, decide, decide_by, outlook, verdict};
+use super::{Order, Script, Terms, Verb, decide, decide_by, order, outlook, verdict};
 use crate::{
     key,
     support::{Engine, Server},
 };
 
 /// The test's own time instead of the server's, and keys that outlive any pause of the test.
-const TEST_CLOCK: &str = "local raw, margin = tonumber(ARGV[#ARGV]), 3600000\n";
+const TEST_CLOCK: &str = "local raw, margin = tonumber(redis.call('GET', 'now')), 3600000\n";
 
 /// A budget on a server, asked at times of the test's choice.
 struct Budget<'a> {
@@ -27,6 +27,10 @@ struct Budget<'a> {
     key: Vec<u8>,
     /// In microseconds.
     now: u64,
+}
+
+fn set_clock(connection: &mut Connection, now: u64) {
+    redis::cmd("SET").arg("now").arg(now).exec(connection).unwrap();
 }
 
 /// What a script answers to each order.
@@ -52,9 +56,8 @@ impl<'a> Budget<'a> {
     }
 
     fn ask(&mut self, verb: Verb, call: &StoreCall<'_>) -> Value {
-        let mut arguments = vec![argument(verb, Terms::of(call), 0)];
-        arguments.push(self.now.to_string().into());
-        let order = Order { key: self.key.clone(), arguments };
+        let order = order(self.key.clone(), verb, Terms::of(call), 0);
+        set_clock(self.connection, self.now);
         let script = (self.script)(call.spec.algorithm());
         run(self.connection, &script, &[order]).remove(0)
     }

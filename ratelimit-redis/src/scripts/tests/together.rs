@@ -15,13 +15,8 @@ fn ask(
 ) -> Vec<Value> {
     let script = decide_by(TEST_CLOCK, algorithm);
     let per_call = if at_once { orders.len() } else { 1 };
-    let mut answers = Vec::new();
-    for orders in orders.chunks(per_call) {
-        let mut orders = orders.to_vec();
-        orders.last_mut().unwrap().arguments.push(now.to_string().into());
-        answers.extend(run(connection, &script, &orders));
-    }
-    answers
+    set_clock(connection, now);
+    orders.chunks(per_call).flat_map(|orders| run(connection, &script, orders)).collect()
 }
 
 /// Calls of one budget, in two groups at different times.
