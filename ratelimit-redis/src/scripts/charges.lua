@@ -9,7 +9,7 @@ local function placed(at, window, buckets)
   if buckets == 0 then
     return at
   end
-  local into = math.fmod(at, window)
+  local into = at % window
   local bucket, ends = math.floor(into * buckets / window), 0
   repeat
     bucket = bucket + 1
@@ -23,8 +23,8 @@ local page, starts, size
 
 local function charge_at(key, index)
   if index < starts or index >= starts + size then
-    starts, size = index - math.fmod(index, 64), 64
-    page = redis.call('LRANGE', key, starts, starts + size - 1)
+    starts, size = index - index % 64, 64
+    page = redis.call('LRANGE', key, text(starts), text(starts + size - 1))
   end
   local entry = page[index - starts + 1]
   if entry then
@@ -41,10 +41,10 @@ local function take_back(key, given, cost, oldest)
     elseif instant == given then
       local left = math.max(permits - cost, 0)
       if left > 0 then
-        redis.call('LSET', key, index, pack('<dd', instant, left))
+        redis.call('LSET', key, text(index), pack('<dd', instant, left))
       else
-        redis.call('LSET', key, index, 'gone')
-        redis.call('LREM', key, -1, 'gone')
+        redis.call('LSET', key, text(index), 'gone')
+        redis.call('LREM', key, '-1', 'gone')
       end
       size = 0
       return permits - left
@@ -56,10 +56,10 @@ end
 local function decide(key, first, last)
   local window, buckets, now, changed, adopts
   local used, latest, newest, permits, kept_until, oldest = 0, 0, 0, 0, -math.huge, 1
-  page, starts, size = redis.pcall('LRANGE', key, 0, 1), 0, 2
+  page, starts, size = redis.pcall('LRANGE', key, '0', '1'), 0, 2
   local exists = page[1]
   for i = first, last do
-    local verb, cost, capacity, length, parts, given = unpack('<c1I4I4I8I8I8', ARGV[i])
+    local verb, cost, capacity, length, parts, given = unpack('<c1ddddd', ARGV[i])
     if i == first then
       window, buckets = length, parts
       if page.err then
@@ -153,9 +153,9 @@ local function decide(key, first, last)
     if exists then
       if oldest > 1 then
         -- The last that has aged makes room for it.
-        redis.call('LTRIM', key, oldest - 1, -1)
+        redis.call('LTRIM', key, text(oldest - 1), '-1')
       end
-      redis.call('LSET', key, 0, head)
+      redis.call('LSET', key, '0', head)
     else
       if adopts then
         redis.call('DEL', key)

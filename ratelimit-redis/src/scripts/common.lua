@@ -5,9 +5,14 @@ local pack, unpack = struct.pack, struct.unpack
 local answers = {}
 local foreign = 'ERR the key holds no budget of this version'
 
+-- A number for a command, without its fraction. The server itself takes longer to write one than for most commands.
+local function text(number)
+  return string.format('%d', number)
+end
+
 -- For how many milliseconds a key is kept that counts until `instant`.
 local function life(instant)
-  return math.ceil(math.max(instant - raw, 0) / 1000) + margin
+  return text((instant - raw) / 1000 + margin)
 end
 
 -- What the budget holds, whatever algorithm has charged it last: permits in use, when it was last charged, and since
@@ -36,7 +41,7 @@ local function held(key, state)
     end
     return permits, at, at
   end
-  local entries = redis.call('LRANGE', key, 0, -1)
+  local entries = redis.call('LRANGE', key, '0', '-1')
   if #entries[1] ~= 48 then
     error(foreign, 0)
   end

@@ -9,7 +9,7 @@ local function decide(key, first, last)
   local whole, part, now, by_max, by_length
   for i = first, last do
     local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given =
-      unpack('<c1I4I4I8I8I8I8I8I8I8', ARGV[i])
+      unpack('<c1ddddddddd', ARGV[i])
     local units = max * 1000
     if i == first then
       local latest = 0

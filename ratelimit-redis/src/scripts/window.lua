@@ -2,7 +2,7 @@
 local function decide(key, first, last)
   local window, changed, used, begins, now
   for i = first, last do
-    local verb, cost, capacity, length, _, given = unpack('<c1I4I4I8I8I8', ARGV[i])
+    local verb, cost, capacity, length, _, given = unpack('<c1ddddd', ARGV[i])
     if i == first then
       local latest
       window, used, latest, begins = length, held(key, redis.pcall('GET', key))
