@@ -15,8 +15,8 @@ local function life(instant)
   return text((instant - raw) / 1000 + margin)
 end
 
--- What the budget holds, whatever algorithm has charged it last: permits in use, when it was last charged, and since
--- when they count. Begun permits may be told as fractions. `state` is the key's text, if it has one.
+-- What the budget holds, whatever algorithm has charged it last: permits in use, when it was last charged, since when they
+-- count, and for how long if all of them do. Begun permits may be told as fractions. `state` is the key's text, if it has one.
 local function held(key, state)
   if not state then
     return 0, 0, 0
@@ -28,9 +28,9 @@ local function held(key, state)
       if begins + window <= math.max(raw, latest) then
         used = 0
       end
-      return used, latest, begins
+      return used, latest, begins, window
     end
-    if kind ~= 70 or #state ~= 41 then
+    if kind ~= 70 or #state ~= 49 then
       error(foreign, 0)
     end
     local whole, part, max, length, at = unpack('<xddddd', state)

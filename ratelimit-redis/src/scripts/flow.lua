@@ -6,7 +6,7 @@
 local function decide(key, first, last)
   local state = redis.pcall('GET', key)
   local exists, changed = state, false
-  local whole, part, now, by_max, by_length
+  local whole, part, now, by_max, by_length, kept_until
   for i = first, last do
     local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given =
       unpack('<c1ddddddddd', ARGV[i])
@@ -15,8 +15,8 @@ local function decide(key, first, last)
       local latest = 0
       whole, part = untouched, 0
       if state then
-        if type(state) == 'string' and #state == 41 and string.byte(state) == 70 then
-          whole, part, by_max, by_length, latest = unpack('<xddddd', state)
+        if #state == 49 and string.byte(state) == 70 then
+          whole, part, by_max, by_length, latest, kept_until = unpack('<xdddddd', state)
         end
         if by_max ~= max or by_length ~= length then
           -- Charged under another limit.
@@ -71,8 +71,18 @@ local function decide(key, first, last)
     end
   end
   if changed then
-    local value = pack('<c1ddddd', 'F', whole, part, by_max, by_length, now)
-    redis.call('SET', key, value, 'PX', life(whole + 1))
+    local full_at = whole + 1
+    -- Up to half of the margin may be used up before the key's life is prolonged.
+    local lives_on = kept_until and kept_until <= full_at and full_at <= kept_until + 500 * margin
+    if not lives_on then
+      kept_until = full_at
+    end
+    local value = pack('<c1dddddd', 'F', whole, part, by_max, by_length, now, kept_until)
+    if lives_on then
+      redis.call('SETRANGE', key, '0', value)
+    else
+      redis.call('SET', key, value, 'PX', life(full_at))
+    end
   end
   return last
 end

@@ -1,12 +1,12 @@
 -- fixed_window: what is in use in the current window, and when that began.
 local function decide(key, first, last)
-  local window, changed, used, begins, now
+  local window, changed, used, begins, now, began, length_then
   for i = first, last do
     local verb, cost, capacity, length, _, given = unpack('<c1ddddd', ARGV[i])
     if i == first then
       local latest
-      window, used, latest, begins = length, held(key, redis.pcall('GET', key))
-      now, used = math.max(raw, latest), math.ceil(used)
+      window, used, latest, began, length_then = length, held(key, redis.pcall('GET', key))
+      begins, now, used = began, math.max(raw, latest), math.ceil(used)
       if begins + window <= now then
         used = 0
       end
@@ -35,7 +35,12 @@ local function decide(key, first, last)
   end
   if changed then
     local value = pack('<c1dddd', 'W', used, begins, now, window)
-    redis.call('SET', key, value, 'PX', life(begins + window))
+    if begins == began and window == length_then then
+      -- The key lives as long as it should, and does so still.
+      redis.call('SETRANGE', key, '0', value)
+    else
+      redis.call('SET', key, value, 'PX', life(begins + window))
+    end
   end
   return last
 end

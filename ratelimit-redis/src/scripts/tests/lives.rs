@@ -1,6 +1,6 @@
 //! What is written, for how long it is kept, and what a change or another clock makes of it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ratelimit_runtime::{Algorithm, LimitSpec, StoreVerdict};
 
@@ -58,6 +58,27 @@ fn a_key_lives_until_its_budget_is_full_again_and_not_much_longer() {
                 assert!(life > 0, "{spec}: kept {life}");
                 redis::cmd("DEL").arg(&key).exec(budget.connection).unwrap();
                 budget.charge(spec, 1);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_life_that_was_good_enough_to_be_left_alone_is_still_right() {
+    on_every_server(|connection| {
+        for spec in every_algorithm(1000, Duration::from_secs(60)) {
+            let mut budget = Budget::in_real_time(connection, &format!("left alone {spec}"));
+            for call in 0..100 {
+                let (_, receipt) = admitted(&budget.charge(spec, 1 + call % 3)).unwrap();
+                if call % 7 == 6 {
+                    budget.refund(spec, 1 + call % 3, receipt);
+                }
+                let asked = Instant::now();
+                let life: u64 = redis::cmd("PTTL").arg(&budget.key).query(budget.connection).unwrap();
+                let full = denied(&budget.charge(spec, spec.max())).unwrap();
+                let life = Duration::from_millis(life);
+                let most = full + Duration::from_millis(1_010) + asked.elapsed();
+                assert!(full <= life && life <= most, "{spec}: full in {full:?}, kept {life:?}");
             }
         }
     });
