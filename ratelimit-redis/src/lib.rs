@@ -59,7 +59,7 @@
 //! **Permissions.** A user needs these commands, for keys that begin with the prefix (here `shop`):
 //!
 //! ```text
-//! ACL SETUSER shop on >password ~shop:* +eval +evalsha +time +get +set +setrange +pexpire +del +unlink +scan +llen +lrange +lrem +lset +ltrim +rpush +zadd +zcard +zremrangebyscore
+//! ACL SETUSER shop on >password ~shop:* +eval +evalsha +time +get +set +setrange +pexpire +del +unlink +scan +lindex +llen +lrange +lrem +lset +ltrim +rpush +zadd +zcard +zremrangebyscore
 //! ```
 //!
 //! Besides, `+select` if the address names a database; in a Cluster `+cluster|slots +asking`, on every server; and on

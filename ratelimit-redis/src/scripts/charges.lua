@@ -1,8 +1,9 @@
 -- sliding_window and sliding_log: charges, each of which counts until a window after its instant.
 --
 -- In a log that is the instant of the charge, in a window the end of its bucket. A list holds them, the oldest first, but
--- for the newest: that stands in its first element, with what is in use, the latest instant seen, the window, and until
--- when the key is kept. So one more charge in a bucket changes that element alone.
+-- for the newest: that stands in the first element, the head, with what is in use, the latest instant seen, the window, and
+-- until when the key is kept. The head ends with a copy of the oldest, if the list has one. So most calls read the head
+-- alone, and one more charge in a bucket changes it alone.
 
 -- The instant from which a charge ages that is made at `at`.
 local function placed(at, window, buckets)
@@ -18,15 +19,19 @@ local function placed(at, window, buckets)
   return at - into + ends
 end
 
--- Elements are read in pages. The first are enough for most calls.
-local page, starts, size
+-- Elements are read in pages. The first comes out of the head, and the next ones are short: most calls need no more.
+local page, starts, size, next_size
 
-local function charge_at(key, index)
+local function element(key, index)
   if index < starts or index >= starts + size then
-    starts, size = index - index % 64, 64
+    starts, size, next_size = index - index % next_size, next_size, math.min(4 * next_size, 64)
     page = redis.call('LRANGE', key, text(starts), text(starts + size - 1))
   end
-  local entry = page[index - starts + 1]
+  return page[index - starts + 1]
+end
+
+local function charge_at(key, index)
+  local entry = element(key, index)
   if entry then
     return unpack('<dd', entry)
   end
@@ -54,29 +59,32 @@ local function take_back(key, given, cost, oldest)
 end
 
 local function decide(key, first, last)
-  local window, buckets, now, changed, adopts
+  local window, buckets, now, exists, changed, adopts, eldest
   local used, latest, newest, permits, kept_until, oldest = 0, 0, 0, 0, -math.huge, 1
-  page, starts, size = redis.pcall('LRANGE', key, '0', '1'), 0, 2
-  local exists = page[1]
+  local head = redis.pcall('LINDEX', key, '0')
+  page, starts, size, next_size = {}, 0, math.huge, 4
   for i = first, last do
     local verb, cost, capacity, length, parts, given = unpack('<c1ddddd', ARGV[i])
     if i == first then
       window, buckets = length, parts
-      if page.err then
+      if type(head) == 'table' then
         -- Charged under another limit.
         used, latest = held(key, redis.pcall('GET', key))
         used = math.ceil(used)
         newest, permits = placed(latest, window, buckets), used
-        page, size, adopts = {}, math.huge, true
-      elseif exists then
-        if #exists ~= 48 then
+        adopts = true
+      elseif head then
+        if #head ~= 48 and #head ~= 64 then
           error(foreign, 0)
         end
         local _
-        used, latest, _, newest, permits, kept_until = unpack('<dddddd', exists)
+        exists, used, latest, _, newest, permits, kept_until = true, unpack('<dddddd', head)
+        if #head == 64 then
+          page, size = { head, string.sub(head, 49) }, 2
+        end
       end
       now = math.max(raw, latest)
-      -- The first that still counts.
+      -- Those that have aged.
       while true do
         local instant, aged = charge_at(key, oldest)
         if not instant then
@@ -89,6 +97,7 @@ local function decide(key, first, last)
         end
         used, oldest = used - aged, oldest + 1
       end
+      eldest = element(key, oldest)
     elseif length ~= window or parts ~= buckets then
       -- Another limit from here on.
       last = i - 1
@@ -105,6 +114,7 @@ local function decide(key, first, last)
         permits = permits - back
       else
         back = take_back(key, given, cost, oldest)
+        eldest = element(key, oldest)
       end
       used, changed = used - back, changed or back > 0
       answers[i] = 0
@@ -132,8 +142,9 @@ local function decide(key, first, last)
             redis.call('RPUSH', key, '')
             adopts, exists = false, true
           end
-          redis.call('RPUSH', key, pack('<dd', newest, permits))
-          size = 0
+          local entry = pack('<dd', newest, permits)
+          redis.call('RPUSH', key, entry)
+          eldest, size = eldest or entry, 0
         end
         newest, permits = instant, cost
       end
@@ -149,7 +160,7 @@ local function decide(key, first, last)
     if prolongs then
       kept_until = counts_until
     end
-    local head = pack('<dddddd', used, now, window, newest, permits, kept_until)
+    head = pack('<dddddd', used, now, window, newest, permits, kept_until) .. (eldest or '')
     if exists then
       if oldest > 1 then
         -- The last that has aged makes room for it.

@@ -42,7 +42,7 @@ local function held(key, state)
     return permits, at, at
   end
   local entries = redis.call('LRANGE', key, '0', '-1')
-  if #entries[1] ~= 48 then
+  if #entries[1] ~= 48 and #entries[1] ~= 64 then
     error(foreign, 0)
   end
   local _, latest, window, newest, permits = unpack('<ddddd', entries[1])
