@@ -2,8 +2,12 @@
 //!
 //! `cargo bench -p ratelimit-benches --bench round_trip`, on a machine that does nothing else. It starts the servers by
 //! itself. A row tells how long a call takes that is made alone, by a task on a thread of its own, and how much longer at
-//! the median than a PING on a connection of the task's own that is made before each; how many there are in a second when
-//! 64 tasks on one connection make them; and what the server says that its script takes for each, alone and together.
+//! the median than two PINGs that are made before each: one on a connection like the store's, whose answers another thread
+//! reads, and one on a connection of the task's own; how many calls there are in a second when 64 tasks on one connection
+//! make them; and what the server says that its script takes for each, alone and together.
+//!
+//! All that twice: while the cores are kept awake by loops that give way to everything else, as on a server that has something
+//! to do; and while they fall asleep between calls, which can cost more than the call, above all in a virtual machine.
 
 #[expect(dead_code, reason = "the tests of `ratelimit-redis` use the rest")]
 #[path = "../../ratelimit-redis/tests/support/mod.rs"]
@@ -12,6 +16,7 @@ mod support;
 use std::{
     collections::VecDeque,
     fmt::Write as _,
+    process::{Child, Command},
     sync::{Arc, Mutex, mpsc},
     thread,
     time::{Duration, Instant},
@@ -39,7 +44,10 @@ const TIMEOUT: Duration = Duration::from_millis(50);
 
 fn main() {
     for engine in Engine::all() {
-        runtime().block_on(decisions(engine));
+        let awake = Awake::start();
+        runtime().block_on(decisions(engine, "cores awake"));
+        drop(awake);
+        runtime().block_on(decisions(engine, "cores asleep"));
         runtime().block_on(failures(engine));
     }
 }
@@ -52,7 +60,31 @@ fn hour(max: u32) -> LimitSpec {
     LimitSpec::new(max, Duration::from_secs(3600))
 }
 
-async fn decisions(engine: Engine) {
+/// Keeps each core from falling asleep, by a loop of the lowest priority that there is.
+struct Awake(Vec<Child>);
+
+impl Awake {
+    fn start() -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let loops = (0..cores).filter_map(|core| {
+            let arguments =
+                ["-c", &core.to_string(), "chrt", "--idle", "0", "sh", "-c", "while :; do :; done"];
+            Command::new("taskset").args(arguments).spawn().ok()
+        });
+        Self(loops.collect())
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            _ = child.kill();
+            _ = child.wait();
+        }
+    }
+}
+
+async fn decisions(engine: Engine, machine: &str) {
     let server = Server::start(engine);
     let client = redis::Client::open(server.url()).unwrap();
     let here = client.get_multiplexed_async_connection().await.unwrap();
@@ -60,10 +92,13 @@ async fn decisions(engine: Engine) {
     let store = RedisStore::builder(&server.url()).timeout(Duration::from_secs(1)).connect_lazy().unwrap();
     assert!(eventually(Duration::from_secs(5), || store.state() == LinkState::Up));
 
-    println!("\n{engine:?}{:30} p50       p99   over PING     64 tasks   in the server", "");
-    let bench = Bench { server, here };
-    bench.row("PING", |_| bench.ping()).await;
-    bench.row("PING, read by another thread", |_| there.ping()).await;
+    println!(
+        "\n{:32}      p50        p99    over PING there, here     64 tasks   in the server",
+        format!("{engine:?}, {machine}")
+    );
+    let bench = Bench { server, here, there };
+    bench.row("PING here", |_| bench.ping_here()).await;
+    bench.row("PING there", |_| bench.there.ping()).await;
     for algorithm in Algorithm::ALL {
         let spec = hour(1_000_000).with_algorithm(algorithm);
         bench.row(algorithm.name(), |_| decide(&store, algorithm.name(), spec, 0)).await;
@@ -103,11 +138,14 @@ async fn trypema(bench: &Bench) {
 
 struct Bench {
     server: Server,
+    /// The answers are read by the task that asks.
     here: MultiplexedConnection,
+    /// The answers are read by another thread.
+    there: Pings,
 }
 
 impl Bench {
-    async fn ping(&self) {
+    async fn ping_here(&self) {
         redis::cmd("PING").exec_async(&mut self.here.clone()).await.unwrap();
     }
 
@@ -117,15 +155,12 @@ impl Bench {
             call(0).await;
         }
         script_time(&self.server);
-        let (mut pings, mut times) = (Vec::new(), Vec::new());
+        let (mut here, mut there, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..CALLS {
             // In turn, since machines have better and worse moments.
-            let began = Instant::now();
-            self.ping().await;
-            pings.push(began.elapsed());
-            let began = Instant::now();
-            call(0).await;
-            times.push(began.elapsed());
+            here.push(timed(self.ping_here()).await);
+            there.push(timed(self.there.ping()).await);
+            times.push(timed(call(0)).await);
         }
         let alone = script_time(&self.server) / CALLS;
         let (each, call) = (CALLS / 4, &call);
@@ -139,14 +174,21 @@ impl Bench {
         let per_second = f64::from(TASKS * each) / began.elapsed().as_secs_f64();
         let together = script_time(&self.server) / (TASKS * each);
         let [p50, p99] = [50, 99].map(|percent| part(&mut times, percent));
-        let over_ping = p50.saturating_sub(part(&mut pings, 50));
-        let mut line =
-            format!("  {name:30} {p50:>8.1?}  {p99:>8.1?}   {over_ping:>8.1?}   {per_second:>8.0}/s");
+        let [there, here] = [there, here].map(|mut pings| p50.saturating_sub(part(&mut pings, 50)));
+        let mut line = format!(
+            "  {name:30} {p50:>8.1?}  {p99:>8.1?}     {there:>8.1?} {here:>8.1?}   {per_second:>8.0}/s"
+        );
         if !alone.is_zero() {
             _ = write!(line, "   {alone:.1?}, {together:.1?}");
         }
         println!("{line}");
     }
+}
+
+async fn timed(call: impl Future<Output = ()>) -> Duration {
+    let began = Instant::now();
+    call.await;
+    began.elapsed()
 }
 
 fn part(times: &mut [Duration], percent: usize) -> Duration {

@@ -29,6 +29,11 @@ pub(crate) fn everything() -> ExitCode {
         let mut command = cargo(["test", "--workspace", "--all-features", "--no-fail-fast"]);
         Outcome::of_tests(command.env(servers::NEEDED, "1"))
     });
+    report.step("a million keys on a server", || {
+        // Alone, since it takes the whole machine.
+        let mut command = cargo(["test", "--workspace", "--all-features", "--test", "store"]);
+        Outcome::of_tests(command.args(["a_million_keys", "--", "--ignored"]).env(servers::NEEDED, "1"))
+    });
     report.step("tests, runtime without features", || {
         // Not those in the docs, which show what the default features give.
         let mut command = cargo(["test", "--package", "ratelimit-runtime", "--no-default-features"]);

@@ -104,9 +104,9 @@ fn keys_that_are_full_again_are_gone() {
     comes_to_nothing(60_000, 256, Duration::from_secs(20));
 }
 
-/// `cargo test --release -p ratelimit-redis --test store a_million_keys -- --ignored`
+/// `cargo test -p ratelimit-redis --test store a_million_keys -- --ignored`, which the whole check runs by itself.
 #[test]
-#[ignore = "takes a minute: run it by its name"]
+#[ignore = "takes the whole machine for a while: run it by its name"]
 fn a_million_keys_that_are_full_again_are_gone() {
     comes_to_nothing(1_000_000, 1024, Duration::from_secs(120));
 }
