@@ -47,9 +47,13 @@ fn append(full: &mut Vec<u8>, part: &[u8]) {
         }
         return;
     }
-    for &byte in part {
-        if byte.is_ascii_alphanumeric() || b"-_./".contains(&byte) {
-            full.push(byte);
+    let stands_for_itself =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+    let (plain, rest) = part.split_at(part.iter().take_while(|byte| stands_for_itself(byte)).count());
+    full.extend_from_slice(plain);
+    for byte in rest {
+        if stands_for_itself(byte) {
+            full.push(*byte);
         } else {
             full.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
         }

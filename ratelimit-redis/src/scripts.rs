@@ -39,64 +39,66 @@ fn decide_by(clock: &str, algorithm: Algorithm) -> Arc<Script> {
         Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => include_str!("scripts/flow.lua"),
     };
     let parts = [clock, include_str!("scripts/common.lua"), decide, include_str!("scripts/each.lua")];
-    Arc::new(Script { takes_many: true, ..Script::new(parts.concat()) })
+    Arc::new(Script { takes_many: true, ..Script::new(&parts.concat()) })
 }
 
 /// Counts the processes that use a store.
 pub(crate) fn nodes() -> Arc<Script> {
     static NODES: LazyLock<Arc<Script>> =
-        LazyLock::new(|| Arc::new(Script::new([CLOCK, include_str!("scripts/nodes.lua")].concat())));
+        LazyLock::new(|| Arc::new(Script::new(&[CLOCK, include_str!("scripts/nodes.lua")].concat())));
     Arc::clone(&NODES)
 }
 
 /// Tells when a limit was first used.
 pub(crate) fn since() -> Arc<Script> {
     static SINCE: LazyLock<Arc<Script>> =
-        LazyLock::new(|| Arc::new(Script::new([CLOCK, include_str!("scripts/since.lua")].concat())));
+        LazyLock::new(|| Arc::new(Script::new(&[CLOCK, include_str!("scripts/since.lua")].concat())));
     Arc::clone(&SINCE)
 }
 
 /// Removes all budgets of a limit, some at a time.
 pub(crate) fn reset_all() -> Arc<Script> {
     static RESET_ALL: LazyLock<Arc<Script>> =
-        LazyLock::new(|| Arc::new(Script::new(include_str!("scripts/reset_all.lua").to_owned())));
+        LazyLock::new(|| Arc::new(Script::new(include_str!("scripts/reset_all.lua"))));
     Arc::clone(&RESET_ALL)
 }
 
-/// A script, and the name by which the server knows it once it has seen it.
+/// A script, and how a call of it begins.
 pub(crate) struct Script {
-    code: String,
-    hash: String,
+    /// With its code, which makes it known to the server.
+    by_code: Vec<u8>,
+    /// With the name under which the server knows it then.
+    by_hash: Vec<u8>,
     /// Whether one call of it does several things, each to a key, and answers with as many values: one alone is told bare.
     pub(crate) takes_many: bool,
 }
 
 impl Script {
-    fn new(code: String) -> Self {
-        let hash = redis::Script::new(&code).get_hash().to_owned();
-        Self { code, hash, takes_many: false }
+    fn new(code: &str) -> Self {
+        let begun = |command: &[u8], script: &str| {
+            let mut call = Vec::new();
+            resp::write_text(&mut call, command);
+            resp::write_text(&mut call, script.as_bytes());
+            call
+        };
+        let hash = redis::Script::new(code);
+        Self { by_code: begun(b"EVAL", code), by_hash: begun(b"EVALSHA", hash.get_hash()), takes_many: false }
     }
 
     /// Asks the server to run it, if it knows it.
     pub(crate) fn by_hash<'a>(&self, orders: impl Iterator<Item = &'a Order> + Clone, to: &mut Vec<u8>) {
-        Self::write(b"EVALSHA", &self.hash, orders, to);
+        Self::call(&self.by_hash, orders, to);
     }
 
     /// Asks the server to run it, and makes it known.
     pub(crate) fn by_code<'a>(&self, orders: impl Iterator<Item = &'a Order> + Clone, to: &mut Vec<u8>) {
-        Self::write(b"EVAL", &self.code, orders, to);
+        Self::call(&self.by_code, orders, to);
     }
 
-    fn write<'a>(
-        command: &[u8],
-        script: &str,
-        orders: impl Iterator<Item = &'a Order> + Clone,
-        to: &mut Vec<u8>,
-    ) {
+    fn call<'a>(begun: &[u8], orders: impl Iterator<Item = &'a Order> + Clone, to: &mut Vec<u8>) {
         let count = orders.clone().count();
         resp::write_list(to, 3 + 2 * count);
-        resp::write_text(to, command);
-        resp::write_text(to, script.as_bytes());
+        to.extend_from_slice(begun);
         resp::write_text(to, itoa::Buffer::new().format(count).as_bytes());
         orders.clone().for_each(|order| resp::write_text(to, order.key()));
         orders.for_each(|order| resp::write_text(to, order.argument()));
