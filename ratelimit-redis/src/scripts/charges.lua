@@ -59,8 +59,8 @@ local function take_back(key, given, cost, oldest)
 end
 
 local function decide(key, first, last)
-  local window, buckets, now, exists, changed, adopts, eldest
-  local used, latest, newest, permits, kept_until, oldest = 0, 0, 0, 0, -math.huge, 1
+  local window, buckets, now, exists, changed, adopts, eldest, kept_until
+  local used, latest, newest, permits, oldest = 0, 0, 0, 0, 1
   local head = redis.pcall('LINDEX', key, '0')
   page, starts, size, next_size = {}, 0, math.huge, 4
   for i = first, last do
@@ -154,10 +154,9 @@ local function decide(key, first, last)
   end
 
   if changed then
-    -- Half of the margin may be used up before the key's life is prolonged.
     local counts_until = newest + window
-    local prolongs = counts_until > kept_until + 500 * margin
-    if prolongs then
+    local lives_on = is_kept(kept_until, counts_until)
+    if not lives_on then
       kept_until = counts_until
     end
     head = pack('<dddddd', used, now, window, newest, permits, kept_until) .. (eldest or '')
@@ -173,7 +172,7 @@ local function decide(key, first, last)
       end
       redis.call('RPUSH', key, head)
     end
-    if prolongs then
+    if not lives_on then
       redis.call('PEXPIRE', key, life(counts_until))
     end
   end

@@ -15,6 +15,12 @@ local function life(instant)
   return text((instant - raw) / 1000 + margin)
 end
 
+-- Whether a key that is kept for what counts until `kept_until` may be left so for what counts until `instant`. Half of the
+-- margin may be used up by that. To set a key's life takes about as long as all else that is written.
+local function is_kept(kept_until, instant)
+  return kept_until and kept_until <= instant and instant <= kept_until + 500 * margin
+end
+
 -- What the budget holds, whatever algorithm has charged it last: permits in use, when it was last charged, since when they
 -- count, and for how long if all of them do. Begun permits may be told as fractions. `state` is the key's text, if it has one.
 local function held(key, state)

@@ -72,8 +72,7 @@ local function decide(key, first, last)
   end
   if changed then
     local full_at = whole + 1
-    -- Up to half of the margin may be used up before the key's life is prolonged.
-    local lives_on = kept_until and kept_until <= full_at and full_at <= kept_until + 500 * margin
+    local lives_on = is_kept(kept_until, full_at)
     if not lives_on then
       kept_until = full_at
     end
