@@ -6,6 +6,7 @@
 //! probe, a write, has succeeded.
 
 mod answer;
+mod hand_over;
 mod hub;
 mod line;
 mod linger;
@@ -101,17 +102,14 @@ pub(crate) struct Request {
     late: Option<Arc<Late>>,
     /// Said to a server of a Cluster that does not hold the key yet.
     pub(crate) asking: bool,
-    undo: Undo,
+    undo: Option<Undo>,
 }
 
-/// Whether a charge is taken back that nobody has learned of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Undo {
-    Never,
-    /// If its caller has gone.
-    IfDropped,
-    /// Also if its caller was told that there is no answer.
-    IfUnanswered,
+/// A charge is taken back whose caller has gone, or was told of a failure by which he is not admitted.
+#[derive(Clone, Copy)]
+pub(crate) struct Undo {
+    pub(crate) if_timed_out: bool,
+    pub(crate) if_disconnected: bool,
 }
 
 /// Why there is no answer.
@@ -134,7 +132,7 @@ pub(crate) enum Failure {
 }
 
 impl Request {
-    pub(crate) fn new(script: Arc<Script>, order: Order, deadline: Instant, undo: Undo) -> Self {
+    pub(crate) fn new(script: Arc<Script>, order: Order, deadline: Instant, undo: Option<Undo>) -> Self {
         Self { script, order, deadline, answer: None, late: None, asking: false, undo }
     }
 
@@ -142,6 +140,15 @@ impl Request {
     pub(crate) fn again(&self) -> Self {
         let Self { script, order, deadline, asking, undo, .. } = self;
         Self { asking: *asking, ..Self::new(Arc::clone(script), order.clone(), *deadline, *undo) }
+    }
+}
+
+impl Undo {
+    fn is_due(self, failure: &Failure) -> bool {
+        match failure {
+            Failure::Timeout => self.if_timed_out,
+            _ => self.if_disconnected,
+        }
     }
 }
 

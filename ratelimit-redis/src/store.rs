@@ -154,7 +154,7 @@ impl RedisStore {
             let order = scripts::order(inner.key(call), Verb::Give { charged_at }, Terms::of(call), 0);
             // What is lost ages like any other charge.
             let script = Arc::clone(scripts::decide(call.spec.algorithm()));
-            inner.route.send(inner.request(script, order, Instant::now(), Undo::Never));
+            inner.route.send(inner.request(script, order, Instant::now(), None));
         }
     }
 }
@@ -210,11 +210,11 @@ impl Inner {
             None => 0,
         };
         let order = scripts::order(key, verb, terms, first_use);
-        let undo = match verb {
-            Verb::Charge if self.settings.on_timeout == OnFailure::Open => Undo::IfDropped,
-            Verb::Charge => Undo::IfUnanswered,
-            _ => Undo::Never,
-        };
+        let RedisStoreBuilder { on_timeout, on_disconnect, .. } = self.settings;
+        let undo = (verb == Verb::Charge).then_some(Undo {
+            if_timed_out: on_timeout != OnFailure::Open,
+            if_disconnected: on_disconnect != OnFailure::Open,
+        });
         let script = Arc::clone(scripts::decide(terms.spec.algorithm()));
         self.ask(self.request(script, order, began, undo)).await
     }
@@ -255,7 +255,7 @@ impl Inner {
                 let argument = format!("{cursor} {pattern}");
                 let order =
                     Order::new(link.own_key().to_vec(), |text| text.extend_from_slice(argument.as_bytes()));
-                let request = self.request(scripts::reset_all(), order, Instant::now(), Undo::Never);
+                let request = self.request(scripts::reset_all(), order, Instant::now(), None);
                 let answer = link.ask(request).await?;
                 cursor =
                     String::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
@@ -267,7 +267,7 @@ impl Inner {
         Ok(())
     }
 
-    fn request(&self, script: Arc<Script>, order: Order, began: Instant, undo: Undo) -> Request {
+    fn request(&self, script: Arc<Script>, order: Order, began: Instant, undo: Option<Undo>) -> Request {
         Request::new(script, order, (began + self.settings.timeout).into(), undo)
     }
 
@@ -282,7 +282,7 @@ impl Inner {
         let life = (REMEMBERED + spec.window()).as_millis().to_string();
         let key = key::first_use(&self.settings.prefix, limit);
         let order = Order::new(key, |text| text.extend_from_slice(life.as_bytes()));
-        let answer = self.ask(self.request(scripts::since(), order, began, Undo::Never)).await?;
+        let answer = self.ask(self.request(scripts::since(), order, began, None)).await?;
         let since = u64::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
         known().insert(limit.to_owned(), (since, began));
         Ok(since)

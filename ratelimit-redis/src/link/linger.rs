@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::{task::JoinHandle, time::timeout};
 
-use super::{Shared, answer::share_out, line::Open, wire::Reader};
+use super::{Shared, hand_over::share_out, line::Open, wire::Reader};
 
 /// For so long.
 const LONGEST: Duration = Duration::from_secs(10);

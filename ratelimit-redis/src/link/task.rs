@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::{
-    Answer, Failure, LinkState, Request, Shared, Source, Undo, Wire, answer::hand_over, linger::Lingering,
+    Answer, Failure, LinkState, Request, Shared, Source, Wire, hand_over::hand_over, linger::Lingering,
     wire::Reader,
 };
 use crate::scripts::{Order, Script};
@@ -68,7 +68,7 @@ impl Probe {
     fn beat(&self, shared: &Shared) -> oneshot::Receiver<Answer> {
         let (answer, answered) = oneshot::channel();
         let (script, deadline) = (Arc::clone(&self.script), Instant::now() + HEARTBEAT / 2);
-        let request = Request::new(script, self.order(), deadline, Undo::Never);
+        let request = Request::new(script, self.order(), deadline, None);
         _ = shared.enter(Request { answer: Some(answer), ..request });
         answered
     }

@@ -1,0 +1,100 @@
+//! What a server says, for those who have asked and for the link.
+
+use std::sync::Arc;
+
+use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
+
+use super::{Failure, Shared, line::Train, shown};
+
+/// Hands an answer to those whom it is for, and says whether the link is of use.
+pub(super) fn hand_over(shared: &Arc<Shared>, answer: Value) -> bool {
+    // Nothing was asked that this could answer.
+    let Some(train) = shared.arrive() else { return false };
+    if train.0.is_empty() {
+        return true;
+    }
+    if let Value::ServerError(_) = answer {
+        return match answer.extract_error() {
+            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                shared.repeat(train);
+                true
+            }
+            Err(error)
+                if error.kind() == ErrorKind::Server(ServerErrorKind::CrossSlot) && train.0.len() > 1 =>
+            {
+                shared.take_apart(train);
+                true
+            }
+            Err(error) => {
+                let (failure, of_use) = (failure(&error), is_of_use(shared, &error));
+                train.0.into_iter().for_each(|request| request.fail(failure.clone()));
+                of_use
+            }
+            Ok(_) => false,
+        };
+    }
+    if train.0.iter().any(|request| request.answer.is_some()) {
+        shared.line().is_in_time();
+    }
+    share_out(shared, train, answer)
+}
+
+/// Gives each of a train what the server says of it, and says whether the link is of use.
+pub(super) fn share_out(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
+    let answers = match answer {
+        Value::Array(answers) if train.0.len() > 1 => answers,
+        // One that is alone is told bare.
+        answer => vec![answer],
+    };
+    let mut of_use = answers.len() == train.0.len();
+    if of_use {
+        for (request, answer) in train.0.into_iter().zip(answers) {
+            match answer.extract_error() {
+                Ok(value) => request.succeed(shared, value),
+                // Of many decisions, one may have failed without the others.
+                Err(error) => {
+                    of_use &= is_of_use(shared, &error);
+                    request.fail(failure(&error));
+                }
+            }
+        }
+    }
+    of_use
+}
+
+fn failure(error: &RedisError) -> Failure {
+    let node = || error.redirect_node().map(|(address, _)| Box::from(address));
+    match error.kind() {
+        ErrorKind::Server(ServerErrorKind::Moved) => node().map_or(Failure::Disconnected, Failure::Moved),
+        ErrorKind::Server(ServerErrorKind::Ask) => node().map_or(Failure::Disconnected, Failure::Ask),
+        _ if error.is_io_error() => Failure::Disconnected,
+        _ => Failure::Refused(error.to_string()),
+    }
+}
+
+/// Whether the link still is. If not, it is noted why.
+fn is_of_use(shared: &Shared, error: &RedisError) -> bool {
+    let breaks_link = breaks_link(error);
+    if breaks_link {
+        shared.note(shown(error, &[]));
+    }
+    !breaks_link
+}
+
+/// Whether no request would fare better: the connection is gone, or the server does not decide about anything.
+fn breaks_link(error: &RedisError) -> bool {
+    let does_not_decide = matches!(
+        error.kind(),
+        ErrorKind::Server(
+            ServerErrorKind::ReadOnly
+                | ServerErrorKind::BusyLoading
+                | ServerErrorKind::MasterDown
+                | ServerErrorKind::ClusterDown
+                | ServerErrorKind::NoPerm
+        ) | ErrorKind::AuthenticationFailed
+    );
+    does_not_decide
+        || error.is_io_error()
+        || error.is_unrecoverable_error()
+        || matches!(error.code(), Some("BUSY" | "NOAUTH" | "OOM" | "MISCONF"))
+}
