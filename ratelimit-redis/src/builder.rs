@@ -1,61 +1,88 @@
 //! What is chosen about a store before it is one.
 
-use std::{borrow::Cow, error::Error, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
 use ratelimit_runtime::OnFailure;
 
-use redis::ConnectionInfo;
-
-use crate::{link::server, store::RedisStore};
+use crate::{
+    settings::{Servers, Settings, StoreError},
+    store::RedisStore,
+};
 
 /// Chooses how a [`RedisStore`] behaves.
 #[derive(Clone)]
 #[must_use = "nothing is connected before `connect_lazy`"]
 pub struct RedisStoreBuilder {
-    pub(crate) servers: Servers,
-    pub(crate) prefix: String,
-    pub(crate) timeout: Duration,
-    pub(crate) on_timeout: OnFailure,
-    pub(crate) on_disconnect: OnFailure,
-    pub(crate) local_share: Option<f64>,
+    settings: Settings,
 }
 
-#[derive(Clone)]
-pub(crate) enum Servers {
-    One(String),
-    /// Any of a Cluster's servers, to learn of the others.
-    Cluster(Vec<String>),
-    /// Sentinels, and the name that they know the master by.
-    Sentinels(Vec<String>, String),
+impl RedisStore {
+    /// A store on one server, such as `redis://127.0.0.1:6379`; `redis://user:password@host:port/database` in full, and
+    /// `rediss://` for TLS, which takes the feature `tls`.
+    ///
+    /// ```
+    /// use ratelimit_redis::RedisStore;
+    /// use ratelimit_runtime::OnFailure;
+    ///
+    /// let store = RedisStore::builder("redis://127.0.0.1:6379")
+    ///     .prefix("shop")
+    ///     .on_disconnect(OnFailure::Local)
+    ///     .local_share(0.1)
+    ///     .connect_lazy()?;
+    /// # Ok::<(), ratelimit_redis::StoreError>(())
+    /// ```
+    pub fn builder(server: &str) -> RedisStoreBuilder {
+        RedisStoreBuilder::new(Servers::One(server.to_owned()))
+    }
+
+    /// A store on a Cluster: any of its servers, from which it learns of the others. Each master has a link of its own, and
+    /// one that is down concerns the calls for its own keys only.
+    pub fn cluster<S: AsRef<str>>(servers: impl IntoIterator<Item = S>) -> RedisStoreBuilder {
+        let servers = servers.into_iter().map(|server| server.as_ref().to_owned()).collect();
+        RedisStoreBuilder::new(Servers::Cluster(servers))
+    }
+
+    /// A store on whichever server the sentinels call the master of that name. User, password and database in the
+    /// addresses are those of the master; sentinels are tried with and without them.
+    pub fn sentinel<S: AsRef<str>>(
+        sentinels: impl IntoIterator<Item = S>,
+        master: &str,
+    ) -> RedisStoreBuilder {
+        let sentinels = sentinels.into_iter().map(|sentinel| sentinel.as_ref().to_owned()).collect();
+        RedisStoreBuilder::new(Servers::Sentinels(sentinels, master.to_owned()))
+    }
 }
 
 impl RedisStoreBuilder {
-    pub(crate) fn new(servers: Servers) -> Self {
-        Self {
+    fn new(servers: Servers) -> Self {
+        let settings = Settings {
             servers,
             prefix: "ratelimit".to_owned(),
             timeout: Duration::from_millis(50),
             on_timeout: OnFailure::Open,
             on_disconnect: OnFailure::Local,
             local_share: None,
-        }
+        };
+        Self { settings }
     }
 
     /// What every key begins with, so that several services can use one server. Default: `ratelimit`.
     pub fn prefix(mut self, prefix: &str) -> Self {
-        prefix.clone_into(&mut self.prefix);
+        prefix.clone_into(&mut self.settings.prefix);
         self
     }
 
     /// The longest that a call waits for the store, from the call on. Default: 50 ms.
-    pub fn timeout(self, timeout: Duration) -> Self {
-        Self { timeout, ..self }
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.settings.timeout = timeout;
+        self
     }
 
     /// What decides about a call that was not answered in time, and about one that finds 16,384 others waiting to be sent:
     /// the server is there, but slower than it is asked. Default: [`OnFailure::Open`].
-    pub fn on_timeout(self, on_timeout: OnFailure) -> Self {
-        Self { on_timeout, ..self }
+    pub fn on_timeout(mut self, on_timeout: OnFailure) -> Self {
+        self.settings.on_timeout = on_timeout;
+        self
     }
 
     /// What decides about every other call that the server does not: while there is no connection, or if it breaks before
@@ -63,14 +90,16 @@ impl RedisStoreBuilder {
     /// and while the store is [switched off](RedisStore::set_enabled). Default: [`OnFailure::Local`].
     ///
     /// It says nothing of a limit whose store is not installed: that is decided by its process alone, by all of the limit.
-    pub fn on_disconnect(self, on_disconnect: OnFailure) -> Self {
-        Self { on_disconnect, ..self }
+    pub fn on_disconnect(mut self, on_disconnect: OnFailure) -> Self {
+        self.settings.on_disconnect = on_disconnect;
+        self
     }
 
     /// The part of each limit that this process may use while [`OnFailure::Local`] decides, from 0 to 1. Default: the
     /// limit divided by the number of processes that the store has seen last. It is never less than one permit.
-    pub fn local_share(self, local_share: f64) -> Self {
-        Self { local_share: Some(local_share), ..self }
+    pub fn local_share(mut self, local_share: f64) -> Self {
+        self.settings.local_share = Some(local_share);
+        self
     }
 
     /// The store. It connects in the background: this never waits for the server, and does not fail without it.
@@ -79,70 +108,12 @@ impl RedisStoreBuilder {
     ///
     /// If an address cannot be read.
     pub fn connect_lazy(self) -> Result<RedisStore, StoreError> {
-        RedisStore::connect(self)
-    }
-}
-
-impl Servers {
-    pub(crate) fn read(url: &str) -> Result<ConnectionInfo, StoreError> {
-        server(url).map_err(|error| {
-            let url = without_password(url);
-            let message = format!(
-                "`{url}`: {error}; write `redis://host:port` or `redis://user:password@host:port/database`"
-            );
-            StoreError { message }
-        })
-    }
-
-    pub(crate) fn read_all(urls: &[String]) -> Result<Vec<ConnectionInfo>, StoreError> {
-        if urls.is_empty() {
-            return Err(StoreError { message: "no address is given".to_owned() });
-        }
-        urls.iter().map(|url| Self::read(url)).collect()
-    }
-}
-
-/// An address as it may be shown: who speaks and by which password is left out.
-fn without_password(url: &str) -> Cow<'_, str> {
-    match url.rsplit_once('@') {
-        Some((before, server)) => {
-            let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
-            format!("{scheme}://…@{server}").into()
-        }
-        None => url.into(),
+        RedisStore::connect(self.settings)
     }
 }
 
 impl fmt::Debug for RedisStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Addresses may hold passwords.
-        f.debug_struct("RedisStoreBuilder")
-            .field("prefix", &self.prefix)
-            .field("timeout", &self.timeout)
-            .field("on_timeout", &self.on_timeout)
-            .field("on_disconnect", &self.on_disconnect)
-            .field("local_share", &self.local_share)
-            .finish_non_exhaustive()
+        fmt::Debug::fmt(&self.settings, f)
     }
 }
-
-/// A store cannot be set up as it was described.
-#[derive(Clone)]
-pub struct StoreError {
-    message: String,
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-/// As text, since that is what a `main` shows which returns it.
-impl fmt::Debug for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl Error for StoreError {}

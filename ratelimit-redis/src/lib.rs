@@ -77,14 +77,12 @@ mod link;
 mod resp;
 mod route;
 mod scripts;
+mod settings;
 mod stats;
 mod store;
 
 pub use self::{
-    builder::{RedisStoreBuilder, StoreError},
-    link::LinkState,
-    stats::StoreStats,
-    store::RedisStore,
+    builder::RedisStoreBuilder, link::LinkState, settings::StoreError, stats::StoreStats, store::RedisStore,
 };
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use redis::Value;
 
 use crate::{
-    builder::{RedisStoreBuilder, Servers, StoreError},
     cluster::Cluster,
     key,
     link::{Failure, Habits, Hub, Link, LinkState, Probe, Request, Source},
     scripts,
+    settings::{Servers, Settings, StoreError},
 };
 
 pub(crate) enum Route {
@@ -18,11 +18,7 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    pub(crate) fn start(
-        settings: &RedisStoreBuilder,
-        process: &str,
-        hub: &Arc<Hub>,
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn start(settings: &Settings, process: &str, hub: &Arc<Hub>) -> Result<Self, StoreError> {
         let (prefix, process) = (settings.prefix.clone(), process.to_owned());
         let probe = move |number| Probe {
             script: scripts::nodes(),

@@ -17,11 +17,11 @@ use ratelimit_runtime::{
 use redis::{FromRedisValue as _, Value};
 
 use crate::{
-    builder::{RedisStoreBuilder, Servers, StoreError},
     key,
     link::{Failure, Hub, LinkState, Request, Undo},
     route::Route,
     scripts::{self, Order, Script, Terms, Verb},
+    settings::{Settings, StoreError},
     stats::{Counters, StoreStats},
 };
 
@@ -33,7 +33,7 @@ pub struct RedisStore {
 
 struct Inner {
     route: Route,
-    settings: RedisStoreBuilder,
+    settings: Settings,
     enabled: AtomicBool,
     counters: Counters,
     /// When limits were first used whose buckets begin with less than they hold, and when the server was asked for that.
@@ -46,42 +46,7 @@ const REMINDED: Duration = Duration::from_secs(60 * 60);
 const REMEMBERED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl RedisStore {
-    /// A store on one server, such as `redis://127.0.0.1:6379`; `redis://user:password@host:port/database` in full, and
-    /// `rediss://` for TLS, which takes the feature `tls`.
-    ///
-    /// ```
-    /// use ratelimit_redis::RedisStore;
-    /// use ratelimit_runtime::OnFailure;
-    ///
-    /// let store = RedisStore::builder("redis://127.0.0.1:6379")
-    ///     .prefix("shop")
-    ///     .on_disconnect(OnFailure::Local)
-    ///     .local_share(0.1)
-    ///     .connect_lazy()?;
-    /// # Ok::<(), ratelimit_redis::StoreError>(())
-    /// ```
-    pub fn builder(server: &str) -> RedisStoreBuilder {
-        RedisStoreBuilder::new(Servers::One(server.to_owned()))
-    }
-
-    /// A store on a Cluster: any of its servers, from which it learns of the others. Each master has a link of its own, and
-    /// one that is down concerns the calls for its own keys only.
-    pub fn cluster<S: AsRef<str>>(servers: impl IntoIterator<Item = S>) -> RedisStoreBuilder {
-        let servers = servers.into_iter().map(|server| server.as_ref().to_owned()).collect();
-        RedisStoreBuilder::new(Servers::Cluster(servers))
-    }
-
-    /// A store on whichever server the sentinels call the master of that name. User, password and database in the
-    /// addresses are those of the master; sentinels are tried with and without them.
-    pub fn sentinel<S: AsRef<str>>(
-        sentinels: impl IntoIterator<Item = S>,
-        master: &str,
-    ) -> RedisStoreBuilder {
-        let sentinels = sentinels.into_iter().map(|sentinel| sentinel.as_ref().to_owned()).collect();
-        RedisStoreBuilder::new(Servers::Sentinels(sentinels, master.to_owned()))
-    }
-
-    pub(crate) fn connect(settings: RedisStoreBuilder) -> Result<Self, StoreError> {
+    pub(crate) fn connect(settings: Settings) -> Result<Self, StoreError> {
         let hub = Arc::new(Hub::start());
         let inner = Inner {
             route: Route::start(&settings, &process_name(), &hub)?,
@@ -210,7 +175,7 @@ impl Inner {
             None => 0,
         };
         let order = scripts::order(key, verb, terms, first_use);
-        let RedisStoreBuilder { on_timeout, on_disconnect, .. } = self.settings;
+        let Settings { on_timeout, on_disconnect, .. } = self.settings;
         let undo = (verb == Verb::Charge).then_some(Undo {
             if_timed_out: on_timeout != OnFailure::Open,
             if_disconnected: on_disconnect != OnFailure::Open,

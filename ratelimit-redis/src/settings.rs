@@ -1,0 +1,91 @@
+//! How a store behaves, and where its servers are.
+
+use std::{borrow::Cow, error::Error, fmt, time::Duration};
+
+use ratelimit_runtime::OnFailure;
+use redis::ConnectionInfo;
+
+use crate::link::server;
+
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) servers: Servers,
+    pub(crate) prefix: String,
+    pub(crate) timeout: Duration,
+    pub(crate) on_timeout: OnFailure,
+    pub(crate) on_disconnect: OnFailure,
+    pub(crate) local_share: Option<f64>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Servers {
+    One(String),
+    /// Any of a Cluster's servers, to learn of the others.
+    Cluster(Vec<String>),
+    /// Sentinels, and the name that they know the master by.
+    Sentinels(Vec<String>, String),
+}
+
+impl Servers {
+    pub(crate) fn read(url: &str) -> Result<ConnectionInfo, StoreError> {
+        server(url).map_err(|error| {
+            let url = without_password(url);
+            let message = format!(
+                "`{url}`: {error}; write `redis://host:port` or `redis://user:password@host:port/database`"
+            );
+            StoreError { message }
+        })
+    }
+
+    pub(crate) fn read_all(urls: &[String]) -> Result<Vec<ConnectionInfo>, StoreError> {
+        if urls.is_empty() {
+            return Err(StoreError { message: "no address is given".to_owned() });
+        }
+        urls.iter().map(|url| Self::read(url)).collect()
+    }
+}
+
+/// An address as it may be shown: who speaks and by which password is left out.
+fn without_password(url: &str) -> Cow<'_, str> {
+    match url.rsplit_once('@') {
+        Some((before, server)) => {
+            let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
+            format!("{scheme}://…@{server}").into()
+        }
+        None => url.into(),
+    }
+}
+
+/// Without the addresses, which may hold passwords.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("prefix", &self.prefix)
+            .field("timeout", &self.timeout)
+            .field("on_timeout", &self.on_timeout)
+            .field("on_disconnect", &self.on_disconnect)
+            .field("local_share", &self.local_share)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A store cannot be set up as it was described.
+#[derive(Clone)]
+pub struct StoreError {
+    message: String,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// As text, since that is what a `main` shows which returns it.
+impl fmt::Debug for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Error for StoreError {}
