@@ -9,7 +9,7 @@ mod answer;
 mod hand_over;
 mod hub;
 mod line;
-mod linger;
+mod reading;
 mod source;
 mod task;
 #[cfg(test)]
@@ -32,13 +32,14 @@ use std::{
 use redis::Value;
 use tokio::{
     sync::{Notify, oneshot},
+    task::JoinHandle,
     time::Instant,
 };
 
 use self::{
     answer::{Answer, Late},
-    line::{Line, Open, Train},
-    wire::Writer,
+    line::{Arrival, Line, Train},
+    reading::Reading,
 };
 pub(crate) use self::{
     hub::Hub,
@@ -167,7 +168,7 @@ impl Link {
         let probe = Arc::clone(&habits.probe);
         let server = source.to_string().into();
         if !hub.spawn(task::run(source, habits, Arc::clone(&shared))) {
-            _ = shared.go_down("the system gives no thread");
+            shared.go_down("the system gives no thread", false);
         }
         Self { _user: Arc::new(User(Arc::clone(&shared))), shared, server, probe }
     }
@@ -223,14 +224,14 @@ impl Shared {
         Ok(())
     }
 
-    /// The train that an answer is for.
-    fn arrive(&self) -> Option<Train> {
+    /// What the next answer is for on the connection of that number.
+    fn arrive(&self, number: u32) -> Arrival {
         let mut line = self.line();
-        let train = line.arrive();
+        let arrival = line.arrive(number);
         if line.is_blocked() {
             self.task.notify_one();
         }
-        train
+        arrival
     }
 
     /// Sends a train again, whose script the server has not known: so it has done nothing.
@@ -253,18 +254,22 @@ impl Shared {
         *self.error() = Some(error.into());
     }
 
-    fn go_up(&self, writer: Writer) {
+    /// Goes by a connection, and tells when that has ended.
+    fn go_up(self: &Arc<Self>, wire: Wire) -> JoinHandle<()> {
         *self.error() = None;
-        self.connected.fetch_add(1, Relaxed);
-        self.line().open(writer);
+        let number = self.connected.fetch_add(1, Relaxed);
+        let (reader, writer) = wire.split();
+        let (reading, ended) = Reading::start(reader, number, self);
+        self.line().open(number, writer, reading);
         self.set(LinkState::Up);
+        ended
     }
 
     /// For that reason, unless another has been noted.
-    fn go_down(&self, why: &str) -> Option<Open> {
+    fn go_down(&self, why: &str, is_slow: bool) {
         self.error().get_or_insert_with(|| why.to_owned());
         self.set(LinkState::Down);
-        self.line().close()
+        self.line().close(is_slow);
     }
 
     /// Whether nobody uses the link any more.

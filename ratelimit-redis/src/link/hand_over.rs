@@ -4,15 +4,27 @@ use std::sync::Arc;
 
 use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
 
-use super::{Failure, Shared, line::Train, shown};
+use super::{
+    Failure, Shared,
+    line::{Arrival, Train},
+    shown,
+};
 
-/// Hands an answer to those whom it is for, and says whether the link is of use.
-pub(super) fn hand_over(shared: &Arc<Shared>, answer: Value) -> bool {
-    // Nothing was asked that this could answer.
-    let Some(train) = shared.arrive() else { return false };
-    if train.0.is_empty() {
-        return true;
+/// Hands an answer to those whom it is for, and says whether others may come on the connection of that number.
+pub(super) fn hand_over(shared: &Arc<Shared>, number: u32, answer: Value) -> bool {
+    match shared.arrive(number) {
+        Arrival::Train(train) if train.0.is_empty() => true,
+        Arrival::Train(train) => in_time(shared, train, answer),
+        Arrival::Late { train, is_last } => {
+            share_out(shared, train, answer);
+            !is_last
+        }
+        Arrival::Unexpected => false,
     }
+}
+
+/// Says whether the link is of use.
+fn in_time(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
     if let Value::ServerError(_) = answer {
         return match answer.extract_error() {
             Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
@@ -40,7 +52,7 @@ pub(super) fn hand_over(shared: &Arc<Shared>, answer: Value) -> bool {
 }
 
 /// Gives each of a train what the server says of it, and says whether the link is of use.
-pub(super) fn share_out(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
+fn share_out(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
     let answers = match answer {
         Value::Array(answers) if train.0.len() > 1 => answers,
         // One that is alone is told bare.

@@ -17,7 +17,7 @@ use std::{
 
 use tokio::{io::AsyncWrite as _, time::Instant};
 
-use super::{Failure, Request, wire::Writer};
+use super::{Failure, Request, reading::Reading, wire::Writer};
 use crate::resp;
 
 /// Requests that may wait to be sent. More are refused.
@@ -36,6 +36,8 @@ const MOST_TIMEOUTS: u32 = 3;
 pub(super) struct Line {
     waiting: VecDeque<Request>,
     track: Track,
+    /// The last connection that was too slow. What it answers may have to be undone.
+    given_up: Option<Open>,
     /// When the task looks for those whose time is over.
     alarm: Option<Instant>,
     /// Whether anything was asked since it last did.
@@ -55,12 +57,26 @@ enum Track {
 }
 
 /// A connection, and what is under way on it.
-pub(super) struct Open {
+struct Open {
+    number: u32,
     writer: Writer,
-    pub(super) trains: VecDeque<Train>,
+    _reading: Reading,
+    trains: VecDeque<Train>,
     unsent: Vec<u8>,
     /// Whether the connection holds nothing back of what it took.
     is_flushed: bool,
+}
+
+/// What an answer is for.
+pub(super) enum Arrival {
+    Train(Train),
+    /// Something that was asked on a connection that was given up since.
+    Late {
+        train: Train,
+        is_last: bool,
+    },
+    /// Nothing that was asked.
+    Unexpected,
 }
 
 /// Requests that are answered together: several, if one script decides about them. None: what is answered is `ASKING`.
@@ -69,7 +85,7 @@ pub(super) struct Train(pub(super) Vec<Request>);
 impl Line {
     pub(super) fn new(timeout: Duration, mixes_keys: bool) -> Self {
         let (waiting, track) = (VecDeque::new(), Track::Awaited);
-        Self { waiting, track, alarm: None, used: false, timeouts: 0, timeout, mixes_keys }
+        Self { waiting, track, given_up: None, alarm: None, used: false, timeouts: 0, timeout, mixes_keys }
     }
 
     /// Takes a request, and says whether the task has to be woken.
@@ -97,34 +113,47 @@ impl Line {
     }
 
     /// A connection is there.
-    pub(super) fn open(&mut self, writer: Writer) {
+    pub(super) fn open(&mut self, number: u32, writer: Writer, reading: Reading) {
+        let (trains, unsent) = (VecDeque::new(), Vec::new());
         self.track =
-            Track::Open(Open { writer, trains: VecDeque::new(), unsent: Vec::new(), is_flushed: true });
+            Track::Open(Open { number, writer, _reading: reading, trains, unsent, is_flushed: true });
         self.timeouts = 0;
         self.depart();
     }
 
-    /// It is not, any more. Those who wait are told; what was under way is given back. What nobody waits for is sent when
-    /// there is a connection again.
-    pub(super) fn close(&mut self) -> Option<Open> {
+    /// It is not, any more. Those who wait are told; what nobody waits for is sent when there is a connection again. If it was
+    /// only slow, it is still listened to.
+    pub(super) fn close(&mut self, is_slow: bool) {
         self.alarm = None;
         self.waiting.retain(|request| request.answer.is_none());
         self.waiting.truncate(MOST_KEPT);
-        match mem::replace(&mut self.track, Track::Closed) {
-            Track::Open(mut open) => {
-                open.requests().for_each(|request| request.give_up(Failure::Disconnected));
-                Some(open)
-            }
-            Track::Awaited | Track::Closed => None,
+        if let Track::Open(mut open) = mem::replace(&mut self.track, Track::Closed)
+            && is_slow
+            && !open.trains.is_empty()
+        {
+            open.requests().for_each(|request| request.give_up(Failure::Disconnected));
+            self.given_up = Some(open);
         }
     }
 
-    /// The next answer is for this one.
-    pub(super) fn arrive(&mut self) -> Option<Train> {
-        let Track::Open(open) = &mut self.track else { return None };
-        let train = open.trains.pop_front();
-        self.depart();
-        train
+    /// What the next answer is for on the connection of that number.
+    pub(super) fn arrive(&mut self, number: u32) -> Arrival {
+        match (&mut self.track, &mut self.given_up) {
+            (Track::Open(open), _) if open.number == number => {
+                let train = open.trains.pop_front();
+                self.depart();
+                train.map_or(Arrival::Unexpected, Arrival::Train)
+            }
+            (_, Some(open)) if open.number == number => {
+                let train = open.trains.pop_front();
+                if open.trains.is_empty() {
+                    self.given_up = None;
+                }
+                let is_last = self.given_up.is_none();
+                train.map_or(Arrival::Unexpected, |train| Arrival::Late { train, is_last })
+            }
+            _ => Arrival::Unexpected,
+        }
     }
 
     pub(super) fn repeat(&mut self, train: Train) {

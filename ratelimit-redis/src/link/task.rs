@@ -3,7 +3,6 @@
 use std::{
     future::{pending, poll_fn},
     hash::{BuildHasher, RandomState},
-    pin::pin,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Duration,
 };
@@ -11,13 +10,11 @@ use std::{
 use redis::{FromRedisValue as _, RedisResult, Value};
 use tokio::{
     sync::oneshot,
+    task::JoinHandle,
     time::{Instant, interval, sleep, sleep_until, timeout},
 };
 
-use super::{
-    Answer, Failure, LinkState, Request, Shared, Source, Wire, hand_over::hand_over, linger::Lingering,
-    wire::Reader,
-};
+use super::{Answer, Failure, LinkState, Request, Shared, Source, Wire};
 use crate::scripts::{Order, Script};
 
 /// How a link is kept.
@@ -79,23 +76,18 @@ pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
     let mut up = timeout(habits.first_attempt, bring_up(&source, &habits, &shared)).await.ok().flatten();
     let mut why = "no connection in the time of a call";
     let mut pause = SHORTEST_PAUSE;
-    let mut lingering = Lingering::default();
     loop {
-        let mut slow = None;
+        let mut is_slow = false;
         if let Some(wire) = up {
-            let (mut reader, writer) = wire.split();
-            shared.go_up(writer);
+            let ended = shared.go_up(wire);
             let came_up = Instant::now();
-            let end = serve(&mut reader, &habits, &shared).await;
-            slow = matches!(end, End::TooSlow).then_some(reader);
+            is_slow = matches!(serve(ended, &habits, &shared).await, End::TooSlow);
             why = "the connection was lost";
             if came_up.elapsed() > LONGEST_PAUSE {
                 pause = SHORTEST_PAUSE;
             }
         }
-        if let (Some(open), Some(reader)) = (shared.go_down(why), slow) {
-            lingering.replace(reader, open, Arc::clone(&shared));
-        }
+        shared.go_down(why, is_slow);
         let next = async {
             sleep(jitter(pause)).await;
             bring_up(&source, &habits, &shared).await
@@ -144,13 +136,8 @@ enum End {
     Left,
 }
 
-/// Reads answers and looks after the link, until it is of no use, or of none to anybody.
-async fn serve(reader: &mut Reader, habits: &Habits, shared: &Arc<Shared>) -> End {
-    let mut reading = pin!(async {
-        while let Ok(answer) = reader.next().await
-            && hand_over(shared, answer)
-        {}
-    });
+/// Looks after the link, until it is of no use, or of none to anybody.
+async fn serve(mut ended: JoinHandle<()>, habits: &Habits, shared: &Arc<Shared>) -> End {
     let mut beats = interval(HEARTBEAT);
     beats.reset();
     let mut beat = None;
@@ -161,7 +148,7 @@ async fn serve(reader: &mut Reader, habits: &Habits, shared: &Arc<Shared>) -> En
         };
         tokio::select! {
             biased;
-            () = &mut reading => return End::Broken,
+            _ = &mut ended => return End::Broken,
             () = shared.task.notified() => {}
             () = until(alarm) => {
                 if shared.line().ring(Instant::now()) {
@@ -195,10 +182,7 @@ async fn serve(reader: &mut Reader, habits: &Habits, shared: &Arc<Shared>) -> En
             sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::select! {
-        () = &mut reading => {}
-        _ = timeout(habits.timeout, idle) => {}
-    }
+    _ = timeout(habits.timeout, idle).await;
     End::Left
 }
 

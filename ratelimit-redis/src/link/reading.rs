@@ -1,0 +1,33 @@
+//! Reads what comes on a connection.
+//!
+//! That is a task of its own, so that an answer wakes nothing else. It goes on when the connection is given up because it
+//! was too slow: its server may still do what it was asked, and what was charged then to calls that have been denied
+//! meanwhile is given back, on whatever connection there is.
+
+use std::sync::Arc;
+
+use tokio::task::{AbortHandle, JoinHandle};
+
+use super::{Shared, hand_over::hand_over, wire::Reader};
+
+/// Ends when this is dropped, or when nothing can come any more.
+pub(super) struct Reading(AbortHandle);
+
+impl Reading {
+    /// Of the connection of that number. The handle tells when it has ended.
+    pub(super) fn start(mut reader: Reader, number: u32, shared: &Arc<Shared>) -> (Self, JoinHandle<()>) {
+        let shared = Arc::clone(shared);
+        let ended = tokio::spawn(async move {
+            while let Ok(answer) = reader.next().await
+                && hand_over(&shared, number, answer)
+            {}
+        });
+        (Self(ended.abort_handle()), ended)
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
