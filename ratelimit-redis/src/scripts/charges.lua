@@ -153,7 +153,21 @@ local function decide(key, first, last)
     end
   end
 
-  if changed then
+  if changed and used == 0 then
+    -- All was taken back.
+    if exists or adopts then
+      redis.call('DEL', key)
+    end
+  elseif changed then
+    if permits == 0 then
+      -- The newest was taken back: the one before it is the last that counts.
+      local before = redis.call('LINDEX', key, '-1')
+      redis.call('LTRIM', key, '0', '-2')
+      newest, permits = unpack('<dd', before)
+      if before == eldest then
+        eldest = nil
+      end
+    end
     local counts_until = newest + window
     local lives_on = is_kept(kept_until, counts_until)
     if not lives_on then

@@ -70,7 +70,10 @@ local function decide(key, first, last)
       answers[i] = pack('<i8i8i8i8i8', 1, whole - now, now, part, clear)
     end
   end
-  if changed then
+  if changed and whole == now and part == 0 then
+    -- All was taken back.
+    redis.call('DEL', key)
+  elseif changed then
     local full_at = whole + 1
     local lives_on = is_kept(kept_until, full_at)
     if not lives_on then

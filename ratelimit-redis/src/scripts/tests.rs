@@ -1,5 +1,6 @@
 //! The scripts on real servers, with a clock of the test's.
 
+mod giving_back;
 mod histories;
 mod lives;
 mod together;
@@ -18,6 +19,10 @@ use crate::{
 
 /// The test's own time instead of the server's, and keys that outlive any pause of the test.
 const TEST_CLOCK: &str = "local raw, margin = tonumber(redis.call('GET', 'now')), 3600000\n";
+
+/// The server's time and as much more as the test says, and keys that live as they do by the server's.
+const CLOCK_AHEAD: &str = "local clock, margin = redis.call('TIME'), 1000\n\
+    local raw = clock[1] * 1000000 + clock[2] + redis.call('GET', 'now')\n";
 
 /// A budget on a server, asked at times of the test's choice.
 struct Budget<'a> {
@@ -55,6 +60,24 @@ impl<'a> Budget<'a> {
         Self { script: |algorithm| Arc::clone(decide(algorithm)), ..Self::new(connection, name) }
     }
 
+    /// By the server's own clock, but that time passes as well when the test says so.
+    fn ahead_of_real_time(connection: &'a mut Connection, name: &str) -> Self {
+        Self { script: |algorithm| decide_by(CLOCK_AHEAD, algorithm), ..Self::new(connection, name) }
+    }
+
+    /// Ahead of real time: the key grows older by so many milliseconds too.
+    fn pass(&mut self, millis: u32) {
+        self.now += u64::from(millis) * 1000;
+        if let life @ 0.. = self.life() {
+            redis::cmd("PEXPIRE").arg(&self.key).arg(life - i64::from(millis)).exec(self.connection).unwrap();
+        }
+    }
+
+    /// For how many milliseconds the key is kept. -2: there is none; -1: for ever.
+    fn life(&mut self) -> i64 {
+        redis::cmd("PTTL").arg(&self.key).query(self.connection).unwrap()
+    }
+
     fn ask(&mut self, verb: Verb, call: &StoreCall<'_>) -> Value {
         let order = order(self.key.clone(), verb, Terms::of(call), 0);
         set_clock(self.connection, self.now);
@@ -80,6 +103,10 @@ impl<'a> Budget<'a> {
 
     fn undo(&mut self, spec: LimitSpec, cost: u32, StoreReceipt([_, clear_at]): StoreReceipt) {
         self.ask(Verb::Give { charged_at: clear_at }, &call(spec).with_cost(cost));
+    }
+
+    fn reset(&mut self, spec: LimitSpec) {
+        self.ask(Verb::Reset, &call(spec));
     }
 
     /// What is kept, whatever its type.

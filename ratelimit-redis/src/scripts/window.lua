@@ -33,7 +33,10 @@ local function decide(key, first, last)
       answers[i] = pack('<i8i8i8', 1, used, begins)
     end
   end
-  if changed then
+  if changed and used == 0 then
+    -- All was taken back.
+    redis.call('DEL', key)
+  elseif changed then
     local value = pack('<c1dddd', 'W', used, begins, now, window)
     if begins == began and window == length_then then
       -- The key lives as long as it should, and does so still.

@@ -6,7 +6,7 @@ use ratelimit_runtime::{Algorithm, LimitSpec, StoreVerdict};
 
 use super::{Budget, admitted, denied, on_every_server, spec};
 
-fn every_algorithm(max: u32, window: Duration) -> impl Iterator<Item = LimitSpec> {
+pub(super) fn every_algorithm(max: u32, window: Duration) -> impl Iterator<Item = LimitSpec> {
     Algorithm::ALL.into_iter().map(move |algorithm| LimitSpec::new(max, window).with_algorithm(algorithm))
 }
 
