@@ -8,13 +8,10 @@ use ratelimit_runtime::RateLimited;
 use crate::contestant::Contestant;
 use crate::keys::{self, Keys};
 use crate::memory;
-use crate::ours::{keyed, limit_of, limits_of, unkeyed};
+use crate::ours::{self, keyed, limit_of, limits_of, unkeyed};
 use crate::peers;
 use crate::rounds::{self, Effort, Terms};
 use crate::table::{Goal, Measured, Row, Run, Unit};
-
-/// The name of our own column.
-pub(crate) const OURS: &str = "ours";
 
 /// So many new keys fill a limiter of 100,000 at once.
 const FILLS: usize = 150_000;
@@ -86,7 +83,7 @@ impl Case {
 
 fn no_key(name: &'static str, call: impl Fn() -> Outcome + Copy + Sync + 'static) -> Case {
     Case::new(name, move || {
-        let ours = Contestant::unkeyed(OURS, move || call().is_ok());
+        let ours = Contestant::unkeyed(ours::NAME, move || call().is_ok());
         with_ours(ours, peers::unkeyed(limit_of(call)))
     })
 }
@@ -94,14 +91,14 @@ fn no_key(name: &'static str, call: impl Fn() -> Outcome + Copy + Sync + 'static
 fn stacked(name: &'static str, call: impl Fn() -> Outcome + Copy + Sync + 'static) -> Case {
     Case::new(name, move || {
         let (first, second) = limits_of(call);
-        let ours = Contestant::unkeyed(OURS, move || call().is_ok());
+        let ours = Contestant::unkeyed(ours::NAME, move || call().is_ok());
         with_ours(ours, peers::stacked(first, second))
     })
 }
 
 /// No peer can look without denying.
 fn alone(name: &'static str, call: impl Fn() -> Outcome + Copy + Sync + 'static) -> Case {
-    Case::new(name, move || vec![Contestant::unkeyed(OURS, move || call().is_ok())])
+    Case::new(name, move || vec![Contestant::unkeyed(ours::NAME, move || call().is_ok())])
 }
 
 fn number(
@@ -110,7 +107,7 @@ fn number(
     call: impl Fn(u64) -> Outcome + Copy + Sync + 'static,
 ) -> Case {
     Case::new(name, move || {
-        let ours = Contestant::by_number(OURS, keys, move |key| call(key).is_ok());
+        let ours = Contestant::by_number(ours::NAME, keys, move |key| call(key).is_ok());
         with_ours(ours, peers::by_number(limit_of(call), keys))
     })
 }
@@ -121,7 +118,7 @@ fn text(
     call: impl Fn(&str) -> Outcome + Copy + Sync + 'static,
 ) -> Case {
     Case::new(name, move || {
-        let ours = Contestant::by_text(OURS, keys, move |_, key| call(key).is_ok());
+        let ours = Contestant::by_text(ours::NAME, keys, move |_, key| call(key).is_ok());
         with_ours(ours, peers::by_text(limit_of(call), keys))
     })
 }
@@ -129,7 +126,7 @@ fn text(
 /// The peers keep every key, so the calls are few.
 fn new_number(name: &'static str, call: impl Fn(u64) -> Outcome + Copy + Sync + 'static) -> Case {
     let case = Case::new(name, move || {
-        let ours = Contestant::by_new_number(OURS, FILLS, move |key| call(key).is_ok());
+        let ours = Contestant::by_new_number(ours::NAME, FILLS, move |key| call(key).is_ok());
         with_ours(ours, peers::by_new_number(limit_of(call), FILLS))
     });
     Case { most_calls: 50_000, ..case }

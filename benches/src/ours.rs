@@ -13,6 +13,8 @@ use ratelimit_runtime::limit;
 
 use crate::peers::Limit;
 
+pub(crate) const NAME: &str = "ours";
+
 /// The limit of an annotated function, which its peers keep too: a limit is named after its function.
 pub(crate) fn limit_of<F>(_: F) -> Limit {
     declared(type_name::<F>())

@@ -4,8 +4,8 @@ use std::fmt::{self, Write};
 
 use serde::Serialize;
 
-use crate::cases::OURS;
 use crate::code::Cost;
+use crate::ours;
 use crate::peers;
 
 /// All that one run of the program measured.
@@ -73,13 +73,13 @@ impl Run {
 
     /// Our figure divided by the peer's.
     fn ratio(&self, peer: &str) -> Option<f64> {
-        Some(self.of(OURS)?.value / self.of(peer)?.value)
+        Some(self.of(ours::NAME)?.value / self.of(peer)?.value)
     }
 }
 
 impl Row {
     fn cells(&self) -> Vec<String> {
-        let mut cells = vec![self.name(), self.values(OURS), self.goal()];
+        let mut cells = vec![self.name(), self.values(ours::NAME), self.goal()];
         cells.extend(peers::NAMES.map(|peer| {
             let (value, ratio) = (self.values(peer), self.ratios(peer));
             if value.is_empty() { value } else { format!("{value} ({ratio})") }
@@ -140,7 +140,7 @@ impl Report {
     fn lay_out(&self, layout: &Layout) -> String {
         let mut text = format!("{}\n", self.machine);
         if !self.rows.is_empty() {
-            let head = ["case", OURS, "goal"].into_iter().chain(peers::NAMES).collect::<Vec<_>>();
+            let head = ["case", ours::NAME, "goal"].into_iter().chain(peers::NAMES).collect::<Vec<_>>();
             let _ = write!(text, "\n{LEGEND}\n\n{}", layout.table(&head, self.rows.iter().map(Row::cells)));
         }
         if !self.costs.is_empty() {
@@ -181,7 +181,7 @@ impl Layout {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (ours, ratio) = (self.values(OURS), self.ratios(peers::NAMES[0]));
+        let (ours, ratio) = (self.values(ours::NAME), self.ratios(peers::NAMES[0]));
         write!(f, "{:<45} {ours:>13}  {ratio:>13}", self.name())
     }
 }
