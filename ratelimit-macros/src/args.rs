@@ -6,6 +6,7 @@
 mod read;
 mod recover;
 mod value;
+mod written;
 
 use std::time::Duration;
 
@@ -83,6 +84,12 @@ pub(crate) const ARGUMENTS: [(&str, &str); 22] = [
     ("crate", "crate = ::ratelimit_runtime"),
     ("keyed", "keyed"),
 ];
+
+/// How an argument is written, for messages.
+fn example(name: &Ident) -> &'static str {
+    let name = name.to_string();
+    ARGUMENTS.iter().find(|(known, _)| *known == name).map_or("name = value", |(_, example)| example)
+}
 
 /// How many permits there are in one window.
 pub(crate) enum Max {

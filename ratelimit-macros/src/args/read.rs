@@ -9,16 +9,9 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Token};
 
 use super::recover::{begins_value, skip_argument};
-use super::{ARGUMENTS, Args, Argument, value};
+use super::written::Written;
+use super::{ARGUMENTS, Args, Argument, example, value};
 use crate::errors::{Errors, GUESSED};
-
-/// What stands after a name.
-pub(super) struct Written {
-    pub(super) name: Ident,
-    /// `None` for a bare name.
-    pub(super) value: Option<Expr>,
-    place: usize,
-}
 
 /// Names that people bring from other limiters.
 const OTHER_WORDS: [(&str, &str); 9] = [
@@ -129,12 +122,6 @@ fn read_comma(input: ParseStream<'_>, errors: &mut Errors) {
     }
 }
 
-/// How an argument is written, for messages.
-pub(super) fn example(name: &Ident) -> &'static str {
-    let name = name.to_string();
-    ARGUMENTS.iter().find(|(known, _)| *known == name).map_or("name = value", |(_, example)| example)
-}
-
 impl Args {
     fn accept(&mut self, written: Written, errors: &mut Errors) {
         let name = written.name.to_string();
@@ -146,11 +133,11 @@ impl Args {
             "buckets" => fill(&mut self.buckets, written, value::buckets, errors),
             "burst" => fill(&mut self.burst, written, value::burst, errors),
             "initial" => fill(&mut self.initial, written, value::count, errors),
-            "key" => fill(&mut self.key, written, value::expression, errors),
+            "key" => fill(&mut self.key, written, Written::expression, errors),
             "max_keys" => fill(&mut self.max_keys, written, value::max_keys, errors),
             "cost" => fill(&mut self.cost, written, value::cost, errors),
             "share" => fill(&mut self.share, written, value::share, errors),
-            "when" => fill(&mut self.when, written, value::expression, errors),
+            "when" => fill(&mut self.when, written, Written::expression, errors),
             "wait" => fill(&mut self.wait, written, value::wait, errors),
             "max_waiters" => fill(&mut self.max_waiters, written, value::count, errors),
             "fallback" => fill(&mut self.fallback, written, value::fallback, errors),

@@ -6,18 +6,16 @@ use std::time::Duration;
 
 use proc_macro2::Ident;
 use ratelimit_spec::{Algorithm, Mode, parse_duration, parse_rate, parse_window, rules};
-use syn::{Expr, ExprLit, ExprPath, ExprUnary, Lit, LitInt, LitStr, Path, UnOp};
+use syn::{Expr, ExprLit, ExprPath, Lit, LitStr, Path, Result};
 
-use super::read::{Written, example};
+use super::written::{Written, is_literal, refuse};
 use super::{Burst, Cost, Fallback, Max, Share, Window};
 
-type Result<T> = syn::Result<T>;
-
 pub(super) fn max(written: &Written) -> Result<Max> {
-    match expression(written)? {
+    match written.expression()? {
         Expr::Const(constant) => Ok(Max::Constant(constant)),
-        other => match number(written, &other) {
-            Some(literal) => at(&other, rules::max(whole_u64(written, literal?)?)).map(Max::Literal),
+        other => match written.number(&other) {
+            Some(literal) => at(&other, rules::max(written.whole_u64(literal?)?)).map(Max::Literal),
             None if is_literal(&other) => {
                 refuse(&other, "`max` takes a whole number, `const { ... }`, or an expression of type `u32`")
             }
@@ -27,7 +25,7 @@ pub(super) fn max(written: &Written) -> Result<Max> {
 }
 
 pub(super) fn window(written: &Written) -> Result<Window> {
-    match plain(written)? {
+    match written.plain()? {
         Expr::Const(constant) => Ok(Window::Constant(constant)),
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
             at(&text, parse_window(&text.value())).map(Window::Literal)
@@ -40,24 +38,24 @@ pub(super) fn window(written: &Written) -> Result<Window> {
 }
 
 pub(super) fn rate(written: &Written) -> Result<(u32, Duration)> {
-    let text = text(written, "`\"100/s\"` or `\"5/10s\"`")?;
+    let text = written.text("`\"100/s\"` or `\"5/10s\"`")?;
     let (max, window) = at(&text, parse_rate(&text.value()))?;
     at(&text, rules::max(max.into()))?;
     Ok((max, window))
 }
 
 pub(super) fn algorithm(written: &Written) -> Result<Algorithm> {
-    let text = text(written, "`\"sliding_window\"`")?;
+    let text = written.text("`\"sliding_window\"`")?;
     at(&text, Algorithm::from_str(&text.value()))
 }
 
 pub(super) fn mode(written: &Written) -> Result<Mode> {
-    let text = text(written, "`\"enforce\"`, `\"shadow\"` or `\"off\"`")?;
+    let text = written.text("`\"enforce\"`, `\"shadow\"` or `\"off\"`")?;
     at(&text, Mode::from_str(&text.value()))
 }
 
 pub(super) fn name(written: &Written) -> Result<LitStr> {
-    let text = text(written, "`\"login\"`")?;
+    let text = written.text("`\"login\"`")?;
     if text.value().trim().is_empty() {
         return refuse(&text, "`name` must not be empty; leave it out for the function's path");
     }
@@ -65,7 +63,7 @@ pub(super) fn name(written: &Written) -> Result<LitStr> {
 }
 
 pub(super) fn store(written: &Written) -> Result<LitStr> {
-    let text = text(written, "`\"redis\"`")?;
+    let text = written.text("`\"redis\"`")?;
     if text.value().trim().is_empty() {
         return refuse(&text, "`store` must not be empty; leave it out for a budget in this process");
     }
@@ -73,31 +71,31 @@ pub(super) fn store(written: &Written) -> Result<LitStr> {
 }
 
 pub(super) fn buckets(written: &Written) -> Result<u32> {
-    let value = plain(written)?;
-    at(&value, rules::buckets(whole(written, &value)?))
+    let value = written.plain()?;
+    at(&value, rules::buckets(written.whole(&value)?))
 }
 
 pub(super) fn burst(written: &Written) -> Result<Burst> {
-    match plain(written)? {
+    match written.plain()? {
         Expr::Const(constant) => Ok(Burst::Constant(constant)),
-        other => at(&other, rules::burst(whole(written, &other)?)).map(Burst::Literal),
+        other => at(&other, rules::burst(written.whole(&other)?)).map(Burst::Literal),
     }
 }
 
 pub(super) fn max_keys(written: &Written) -> Result<u64> {
-    whole(written, &plain(written)?)
+    written.whole(&written.plain()?)
 }
 
 /// A whole number of type `u32`.
 pub(super) fn count(written: &Written) -> Result<u32> {
-    let value = plain(written)?;
-    narrow(written, &value, whole(written, &value)?)
+    let value = written.plain()?;
+    written.narrow(&value, written.whole(&value)?)
 }
 
 pub(super) fn cost(written: &Written) -> Result<Cost> {
-    let value = expression(written)?;
-    match number(written, &value) {
-        Some(literal) => narrow(written, &value, whole_u64(written, literal?)?).map(Cost::Literal),
+    let value = written.expression()?;
+    match written.number(&value) {
+        Some(literal) => written.narrow(&value, written.whole_u64(literal?)?).map(Cost::Literal),
         None if is_literal(&value) => {
             refuse(&value, "`cost` takes a whole number or an expression of type `u32`")
         }
@@ -107,7 +105,7 @@ pub(super) fn cost(written: &Written) -> Result<Cost> {
 
 pub(super) fn share(written: &Written) -> Result<Share> {
     const FORM: &str = "`share` takes a number from 0.0 to 1.0 or an expression of type `f64`";
-    let value = expression(written)?;
+    let value = written.expression()?;
     let literal = match &value {
         Expr::Lit(ExprLit { lit: Lit::Float(literal), .. }) => literal.base10_parse::<f64>(),
         Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) => literal.base10_parse::<f64>(),
@@ -124,7 +122,7 @@ pub(super) fn wait(written: &Written) -> Result<Option<Duration>> {
     if written.value.is_none() {
         return Ok(None);
     }
-    let text = text(written, "`\"100ms\"`, or leave the value out to wait without end")?;
+    let text = written.text("`\"100ms\"`, or leave the value out to wait without end")?;
     at(&text, parse_duration(&text.value())).map(Some)
 }
 
@@ -138,7 +136,7 @@ pub(super) fn keyed(written: &Written) -> Result<()> {
 pub(super) fn fallback(written: &Written) -> Result<Fallback> {
     const FORM: &str =
         "`fallback` takes a closure, `|limited| ...`, or the path of a function of one `RateLimited`";
-    match expression(written)? {
+    match written.expression()? {
         Expr::Path(path) => Ok(Fallback::Path(path)),
         Expr::Closure(closure) => {
             if let Some(asyncness) = &closure.asyncness {
@@ -160,7 +158,7 @@ pub(super) fn fallback(written: &Written) -> Result<Fallback> {
 }
 
 pub(super) fn permit(written: &Written) -> Result<Ident> {
-    match expression(written)? {
+    match written.expression()? {
         Expr::Path(ExprPath { attrs, qself: None, path })
             if attrs.is_empty() && path.get_ident().is_some_and(|ident| ident != "self") =>
         {
@@ -173,7 +171,7 @@ pub(super) fn permit(written: &Written) -> Result<Ident> {
 }
 
 pub(super) fn limiter(written: &Written) -> Result<ExprPath> {
-    match expression(written)? {
+    match written.expression()? {
         Expr::Path(path) => Ok(path),
         other => refuse(
             &other,
@@ -185,7 +183,7 @@ pub(super) fn limiter(written: &Written) -> Result<ExprPath> {
 pub(super) fn runtime(written: &Written) -> Result<Path> {
     const FORM: &str =
         "`crate` takes an absolute path; write `crate = ::ratelimit_runtime` or `crate = crate::path`";
-    match expression(written)? {
+    match written.expression()? {
         Expr::Path(ExprPath { qself: None, path, .. }) => {
             let root = path.segments.first().map(|segment| segment.ident.to_string());
             let is_absolute =
@@ -197,97 +195,6 @@ pub(super) fn runtime(written: &Written) -> Result<Path> {
     }
 }
 
-/// An expression, bare or in a string. Tokens in a string stand on the literal.
-pub(super) fn expression(written: &Written) -> Result<Expr> {
-    match plain(written)? {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
-            text.parse::<Expr>().map(ungrouped).map_err(|error| {
-                let message = if text.value().trim().is_empty() {
-                    format!("`{}` is empty; write an expression", written.name)
-                } else {
-                    format!("`{}` is no expression: {error}", written.name)
-                };
-                syn::Error::new_spanned(&text, message)
-            })
-        }
-        other => Ok(other),
-    }
-}
-
-/// The value as it is written, without the invisible group that `macro_rules!` puts around it.
-fn plain(written: &Written) -> Result<Expr> {
-    match &written.value {
-        Some(value) => Ok(ungrouped(value.clone())),
-        None => refuse(
-            &written.name,
-            format_args!("`{}` needs a value; write `{}`", written.name, example(&written.name)),
-        ),
-    }
-}
-
-fn ungrouped(expression: Expr) -> Expr {
-    match expression {
-        Expr::Group(group) => ungrouped(*group.expr),
-        other => other,
-    }
-}
-
-fn text(written: &Written, examples: &str) -> Result<LitStr> {
-    match plain(written)? {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text),
-        other => refuse(&other, format_args!("`{}` takes a string, such as {examples}", written.name)),
-    }
-}
-
-fn whole(written: &Written, value: &Expr) -> Result<u64> {
-    match number(written, value) {
-        Some(literal) => whole_u64(written, literal?),
-        None => refuse(
-            value,
-            format_args!("`{}` takes a whole number; write `{}`", written.name, example(&written.name)),
-        ),
-    }
-}
-
-fn whole_u64(written: &Written, literal: &LitInt) -> Result<u64> {
-    let fits = if written.name == "max_keys" { "usize" } else { "u32" };
-    if !literal.suffix().is_empty() && literal.suffix() != fits {
-        let digits = literal.base10_digits();
-        return refuse(literal, format_args!("`{}` is of type `{fits}`; write `{digits}`", written.name));
-    }
-    literal.base10_parse().or_else(|_| refuse(literal, format_args!("`{}` is too large", written.name)))
-}
-
-fn narrow(written: &Written, value: &Expr, number: u64) -> Result<u32> {
-    u32::try_from(number).or_else(|_| {
-        refuse(value, format_args!("`{}` must be at most {}, not {number}", written.name, u32::MAX))
-    })
-}
-
-/// A whole number, if the value is written as one. The error of a negative one covers its sign.
-fn number<'a>(written: &Written, value: &'a Expr) -> Option<Result<&'a LitInt>> {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) => Some(Ok(literal)),
-        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) if is_literal(expr) => Some(refuse(
-            value,
-            format_args!("`{}` must not be negative; write `{}`", written.name, example(&written.name)),
-        )),
-        _ => None,
-    }
-}
-
-fn is_literal(value: &Expr) -> bool {
-    match value {
-        Expr::Lit(_) => true,
-        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => is_literal(expr),
-        _ => false,
-    }
-}
-
 fn at<T, E: Display>(value: impl quote::ToTokens, result: std::result::Result<T, E>) -> Result<T> {
     result.map_err(|error| syn::Error::new_spanned(value, error))
-}
-
-fn refuse<T>(value: impl quote::ToTokens, message: impl Display) -> Result<T> {
-    Err(syn::Error::new_spanned(value, message))
 }
