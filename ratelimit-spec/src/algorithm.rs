@@ -1,8 +1,4 @@
 use std::fmt;
-use std::str::FromStr;
-
-use crate::error::ParseError;
-use crate::suggest::unknown;
 
 /// How a limit counts. The default is [`SlidingWindow`](Self::SlidingWindow).
 ///
@@ -94,17 +90,6 @@ impl Algorithm {
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-impl FromStr for Algorithm {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Self::ALL
-            .into_iter()
-            .find(|algorithm| algorithm.name() == text)
-            .ok_or_else(|| ParseError::text(unknown("algorithm", text, &Self::ALL.map(Self::name))))
     }
 }
 

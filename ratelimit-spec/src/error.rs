@@ -3,8 +3,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::algorithm::{Algorithm, AlgorithmOption};
+use crate::shortest_window::{EXAMPLES, ShortestWindow};
 use crate::suggest::list;
-use crate::window::{EXAMPLES, ShortestWindow};
 
 /// A rule that a limit breaks. [`Display`](fmt::Display) says which, with the values, and what to write instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

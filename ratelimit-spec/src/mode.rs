@@ -1,8 +1,4 @@
 use std::fmt;
-use std::str::FromStr;
-
-use crate::error::ParseError;
-use crate::suggest::unknown;
 
 /// What a limit does with a call that is over it. The default is [`Enforce`](Self::Enforce).
 ///
@@ -41,16 +37,5 @@ impl Mode {
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-impl FromStr for Mode {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        Self::ALL
-            .into_iter()
-            .find(|mode| mode.name() == text)
-            .ok_or_else(|| ParseError::text(unknown("mode", text, &Self::ALL.map(Self::name))))
     }
 }

@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use crate::error::ParseError;
+use crate::number::whole_number;
 use crate::rules;
 use crate::suggest::quoted;
-use crate::text::whole_number;
 use crate::window::parse_window;
 
 /// Reads a rate, `max/window`: `"100/s"`, `"5/10s"`, `"1000/min"`, `"10/h"`, `"1/day"`.

@@ -4,10 +4,11 @@ use std::str::FromStr;
 use crate::algorithm::Algorithm;
 use crate::error::{ParseError, SpecError};
 use crate::limit_spec::LimitSpec;
+use crate::number::whole_number;
 use crate::rate::parse_rate;
 use crate::rules;
+use crate::shortest_window::ShortestWindow;
 use crate::suggest::{quoted, unknown};
-use crate::window::ShortestWindow;
 
 /// The options, in the order in which they are printed.
 const OPTIONS: [&str; 4] = ["algorithm", "buckets", "burst", "initial"];
@@ -82,16 +83,4 @@ fn number(
     rule: impl FnOnce(u64) -> Result<u32, SpecError>,
 ) -> Result<u32, ParseError> {
     Ok(rule(whole_number(name, text)?)?)
-}
-
-/// Digits and nothing else: no sign, no `_`, no unit.
-pub(crate) fn whole_number(name: &str, text: &str) -> Result<u64, ParseError> {
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(ParseError::text(format!(
-            "`{name}` must be a whole number, not {}; write digits only",
-            quoted(text)
-        )));
-    }
-    text.parse()
-        .map_err(|_| ParseError::text(format!("`{name}` is too large; write less than {}", quoted(text))))
 }

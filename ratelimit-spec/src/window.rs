@@ -1,12 +1,9 @@
-use std::fmt;
 use std::time::Duration;
 
 use crate::error::ParseError;
 use crate::rules;
+use crate::shortest_window::EXAMPLES;
 use crate::suggest::{quoted, unknown};
-
-/// What messages about durations propose.
-pub(crate) const EXAMPLES: &str = "`\"1s\"`, `\"100ms\"` or `\"1m 30s\"`";
 
 /// The units that messages propose, of the many spellings that humantime reads.
 const UNITS: [&str; 22] = [
@@ -88,29 +85,4 @@ fn out_of_range(text: &str) -> ParseError {
         "{} is longer than a duration can be, or finer than 1 ns; write one such as {EXAMPLES}",
         quoted(text)
     ))
-}
-
-/// Prints a window as one number in the largest unit that is exact, such as `90m`; [`parse_window`] reads it.
-pub(crate) struct ShortestWindow(pub(crate) Duration);
-
-impl fmt::Display for ShortestWindow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // In nanoseconds, the longest first. Not months and years, which hardly anyone takes for 30.44 and 365.25 days.
-        const UNITS: [(u128, &str); 7] = [
-            (86_400_000_000_000, "d"),
-            (3_600_000_000_000, "h"),
-            (60_000_000_000, "m"),
-            (1_000_000_000, "s"),
-            (1_000_000, "ms"),
-            (1_000, "us"),
-            (1, "ns"),
-        ];
-        let nanos = self.0.as_nanos();
-        if nanos == 0 {
-            return f.write_str("0s");
-        }
-        let (length, unit) =
-            UNITS.into_iter().find(|(length, _)| nanos.is_multiple_of(*length)).unwrap_or((1, "ns"));
-        write!(f, "{}{unit}", nanos / length)
-    }
 }
