@@ -6,8 +6,8 @@ use ratelimit_runtime::{
 };
 
 use crate::{
-    load::{LONGEST_WINDOW, some_spec},
     random::Random,
+    specs::{LONGEST_WINDOW, some_spec},
 };
 
 static PLAIN: LazyLimiter = limiter!(max = 200, window = "50ms", name = "plain");

@@ -10,6 +10,7 @@ mod flood;
 mod growth;
 mod load;
 mod random;
+mod specs;
 mod waiters;
 
 use std::{
