@@ -7,6 +7,7 @@ mod bucket;
 mod exact;
 mod fixed_window;
 mod queue;
+mod rule;
 mod sliding_log;
 mod sliding_window;
 

@@ -3,7 +3,7 @@
 //!
 //! `token_bucket`, `leaky_bucket` and `gcra` are this.
 
-use super::exact::{Charge, Flow, History, Model};
+use super::rule::{Charge, Flow, History, Model};
 
 #[derive(Debug)]
 pub(super) struct Bucket {
@@ -14,12 +14,6 @@ pub(super) struct Bucket {
     charges: u32,
     /// What was given back, but of those, as the nanoseconds in which it flows, each rounded up.
     given_back: Vec<u64>,
-}
-
-impl Flow {
-    pub(super) fn permits(&self, drops: u128) -> u32 {
-        u32::try_from(drops.div_ceil(self.window.into())).unwrap_or(u32::MAX)
-    }
 }
 
 /// Permits times one window as permits times another, rounded up.

@@ -3,62 +3,15 @@
 use proptest::prelude::*;
 use ratelimit_spec::Algorithm;
 
-use super::{Limit, bucket::Bucket, fixed_window::FixedWindow, limits, sliding_log::SlidingLog};
-use crate::algorithm::{Denial, END_OF_TIME, Grain, Plan, State, Trace};
-
-/// An algorithm as its rule reads. Instants never go back.
-pub(super) trait Model: std::fmt::Debug {
-    /// Permits in use, begun ones included.
-    fn used(&self, at: u64) -> u32;
-    /// The first instant from `at` on with room for a cost above 0 that is not above the capacity.
-    fn ready_at(&self, at: u64, cost: u32, capacity: u32) -> Option<u64>;
-    fn charge(&mut self, at: u64, cost: u32);
-    /// The number of the last charge, but for those undone before the next, and how many were given back.
-    fn count(&self) -> (u32, usize) {
-        (0, 0)
-    }
-    /// Permits given back, begun ones included; `undone`: as if the charge had not been made.
-    fn refund(&mut self, at: u64, charge: &Charge, undone: bool) -> u32;
-    /// What another model must know to go on from here.
-    fn history(&self, at: u64) -> History;
-    /// The first instant from `at` on at which nothing is in use.
-    fn clear_at(&self, at: u64) -> u64 {
-        self.ready_at(at, u32::MAX, u32::MAX).unwrap_or(u64::MAX)
-    }
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Charge {
-    pub(super) at: u64,
-    pub(super) cost: u32,
-    /// When the budget would have been full again without it.
-    pub(super) clear_at: u64,
-    /// Its number, and how many had been given back, since the last change.
-    pub(super) number: u32,
-    pub(super) given_back: usize,
-    trace: Trace,
-}
-
-/// What is in use at a change.
-pub(super) enum History {
-    /// Charges: the instant each was made at, the one it counts from, and permits.
-    Charges { list: Vec<(u64, u64, u32)>, began: Option<u64> },
-    /// Permits times the window, and what refunds go by.
-    Amount(u128, Flow),
-}
-
-/// How a bucket has refilled.
-#[derive(Clone, Debug)]
-pub(super) struct Flow {
-    pub(super) max: u32,
-    pub(super) window: u64,
-    /// Since when.
-    pub(super) since: u64,
-    /// The fastest before.
-    pub(super) fastest: (u32, u64),
-    /// When the algorithm last changed from one of charges, and the charges that counted then.
-    pub(super) live: Option<(u64, Vec<u64>)>,
-}
+use super::{
+    Limit,
+    bucket::Bucket,
+    fixed_window::FixedWindow,
+    limits,
+    rule::{Charge, History, Model},
+    sliding_log::SlidingLog,
+};
+use crate::algorithm::{Denial, END_OF_TIME, Grain, Plan, State};
 
 fn model(limit: Limit, at: u64, history: History) -> Box<dyn Model> {
     match limit.algorithm {

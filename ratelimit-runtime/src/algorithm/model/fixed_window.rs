@@ -1,6 +1,6 @@
 //! A window begins with the first charge, and all in it count until it ends.
 
-use super::exact::{Charge, History, Model};
+use super::rule::{Charge, History, Model};
 
 #[derive(Debug)]
 pub(super) struct FixedWindow {

@@ -1,6 +1,6 @@
 //! A charge counts from the instant it was made at, for a window.
 
-use super::exact::{Charge, History, Model};
+use super::rule::{Charge, History, Model};
 
 /// The instant of a charge that no refund finds.
 const LOST: u64 = u64::MAX;
