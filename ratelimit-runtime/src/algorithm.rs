@@ -17,6 +17,7 @@ mod leaky_bucket;
 #[cfg(test)]
 mod model;
 mod rate;
+mod refunds;
 mod sliding_log;
 mod sliding_window;
 mod ticks;

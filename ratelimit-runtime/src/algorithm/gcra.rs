@@ -10,7 +10,8 @@ use super::{
     Charged, Denial, END_OF_TIME,
     carried::{Carried, Used},
     rate::Refill,
-    trace::{Books, Trace},
+    refunds::Refunds,
+    trace::Trace,
 };
 
 #[derive(Clone, Debug)]
@@ -24,11 +25,7 @@ pub(crate) struct Arrival {
     pub(super) full_at: u128,
     /// The latest instant seen.
     latest: u64,
-    /// Charges made before this had aged out when the algorithm was last changed.
-    since: u64,
-    /// When the limit last changed, if it did.
-    changed_at: Option<u64>,
-    books: Books,
+    refunds: Refunds,
 }
 
 impl Gcra {
@@ -42,7 +39,7 @@ impl Gcra {
 
     #[expect(clippy::unused_self, reason = "as for every algorithm")]
     pub(super) fn fresh(&self) -> Arrival {
-        Arrival { full_at: 0, latest: 0, since: 0, changed_at: None, books: Books::default() }
+        Arrival { full_at: 0, latest: 0, refunds: Refunds::default() }
     }
 
     pub(super) fn charge(
@@ -77,7 +74,7 @@ impl Gcra {
         let clear_at = rate.time_within(state.full_at).max(from);
         let mut trace = Trace::of_none(from);
         if cost > 0 {
-            trace = state.books.charged(clear_at);
+            trace = state.refunds.charged(clear_at);
             state.full_at = begins + rate.drops(cost);
         }
         let remaining = capacity.saturating_sub(self.used(state, state.latest));
@@ -109,10 +106,9 @@ impl Gcra {
     }
 
     pub(super) fn refund(&self, state: &mut Arrival, now: u64, charged_at: u64, cost: u32) -> u32 {
-        let at = Self::advance(state, now);
-        let refilled = self.refill.flowed(charged_at, at, state.changed_at);
-        let given_back = self.give_back(state, charged_at, cost, refilled);
-        state.books.gave_back(self.refill.rate, given_back);
+        let reading = self.reading(state, now);
+        let given_back = state.refunds.refund(&self.refill, reading, charged_at, cost);
+        state.full_at -= given_back;
         self.refill.rate.permits(given_back)
     }
 
@@ -124,46 +120,23 @@ impl Gcra {
         trace: &Trace,
         cost: u32,
     ) -> u32 {
-        if state.changed_at.is_some_and(|changed_at| charged_at <= changed_at) {
-            return self.refund(state, now, charged_at, cost);
-        }
-        let at = Self::advance(state, now);
-        let refilled = self.refill.flowed(charged_at, at, state.changed_at);
-        let rate = self.refill.rate;
-        let lost = state.books.lost(trace, rate, at, refilled);
-        let given_back = self.give_back(state, charged_at, cost, lost);
-        state.books.undid(trace, rate, given_back);
-        rate.permits(given_back)
-    }
-
-    /// Gives back a charge, less some of it, and says how many drops.
-    fn give_back(&self, state: &mut Arrival, charged_at: u64, cost: u32, less: u128) -> u128 {
-        if charged_at < state.since {
-            return 0;
-        }
-        let rate = self.refill.rate;
-        let in_use = state.full_at.saturating_sub(rate.flow(state.latest));
-        let given_back = rate.drops(cost).saturating_sub(less).min(in_use);
+        let reading = self.reading(state, now);
+        let given_back = state.refunds.undo(&self.refill, reading, charged_at, trace, cost);
         state.full_at -= given_back;
-        given_back
+        self.refill.rate.permits(given_back)
     }
 
     pub(super) fn carry(&self, mut state: Arrival, now: u64) -> Carried {
-        let rate = self.refill.rate;
-        let at = Self::advance(&mut state, now);
-        let ahead = state.full_at.saturating_sub(rate.flow(at));
-        Carried { at, since: state.since, used: Used::Drops(ahead, rate) }
+        let (at, ahead) = self.reading(&mut state, now);
+        Carried { at, since: state.refunds.since(), used: Used::Drops(ahead, self.refill.rate) }
     }
 
     pub(super) fn adopt(&self, carried: &Carried) -> Arrival {
-        let &Carried { at, since, .. } = carried;
         let rate = self.refill.rate;
         Arrival {
-            full_at: rate.flow(at) + carried.drops(rate),
-            latest: at,
-            since,
-            changed_at: Some(at),
-            books: Books::default(),
+            full_at: rate.flow(carried.at) + carried.drops(rate),
+            latest: carried.at,
+            refunds: Refunds::adopt(carried),
         }
     }
 
@@ -176,7 +149,7 @@ impl Gcra {
     /// So much is used at `at`, after charges that left no trace.
     pub(super) fn set_reading(&self, state: &mut Arrival, at: u64, used: u128) {
         state.full_at = self.refill.rate.flow(Self::advance(state, at)) + used;
-        state.books.charged(at);
+        state.refunds.charged(at);
     }
 
     /// Brings the state to `now`, or leaves it where it is if it has been later, and says where that is.

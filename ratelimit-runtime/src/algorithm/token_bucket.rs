@@ -14,7 +14,8 @@ use super::{
     Charged, Denial, END_OF_TIME,
     carried::{Carried, Used},
     rate::Refill,
-    trace::{Books, Trace},
+    refunds::Refunds,
+    trace::Trace,
 };
 
 #[derive(Clone, Debug)]
@@ -30,27 +31,14 @@ pub(crate) struct Tokens {
     missing: u128,
     /// The latest instant seen.
     at: u64,
-    /// Charges made before this had aged out when the algorithm was last changed.
-    since: u64,
-    /// When the limit last changed, if it did.
-    changed_at: Option<u64>,
-    books: Books,
+    refunds: Refunds,
 }
 
 impl TokenBucket {
     /// A limiter is made: its buckets miss so many permits.
     pub(super) fn new(refill: Refill, missing: u32, now: u64) -> Self {
         let missing = refill.rate.drops(missing);
-        Self {
-            refill,
-            untouched: Tokens {
-                missing,
-                at: now.min(END_OF_TIME),
-                since: 0,
-                changed_at: None,
-                books: Books::default(),
-            },
-        }
+        Self { refill, untouched: Tokens { missing, at: now.min(END_OF_TIME), refunds: Refunds::default() } }
     }
 
     /// A limiter is changed: its buckets miss what they did before.
@@ -87,7 +75,7 @@ impl TokenBucket {
             return Err(Denial::Exceeded { ready_at: at.saturating_add(ready_at) });
         }
         let clear_at = at.saturating_add(rate.time_within(tokens.missing));
-        let trace = if cost > 0 { tokens.books.charged(clear_at) } else { Trace::of_none(at) };
+        let trace = if cost > 0 { tokens.refunds.charged(clear_at) } else { Trace::of_none(at) };
         tokens.missing = missing;
         let remaining = capacity.saturating_sub(rate.permits(missing));
         Ok(Charged { remaining, at, trace })
@@ -118,10 +106,9 @@ impl TokenBucket {
     }
 
     pub(super) fn refund(&self, tokens: &mut Tokens, now: u64, charged_at: u64, cost: u32) -> u32 {
-        self.advance(tokens, now);
-        let refilled = self.refill.flowed(charged_at, tokens.at, tokens.changed_at);
-        let given_back = self.give_back(tokens, charged_at, cost, refilled);
-        tokens.books.gave_back(self.refill.rate, given_back);
+        let reading = self.reading(tokens, now);
+        let given_back = tokens.refunds.refund(&self.refill, reading, charged_at, cost);
+        tokens.missing -= given_back;
         self.refill.rate.permits(given_back)
     }
 
@@ -133,43 +120,19 @@ impl TokenBucket {
         trace: &Trace,
         cost: u32,
     ) -> u32 {
-        if tokens.changed_at.is_some_and(|changed_at| charged_at <= changed_at) {
-            return self.refund(tokens, now, charged_at, cost);
-        }
-        self.advance(tokens, now);
-        let refilled = self.refill.flowed(charged_at, tokens.at, tokens.changed_at);
-        let rate = self.refill.rate;
-        let lost = tokens.books.lost(trace, rate, tokens.at, refilled);
-        let given_back = self.give_back(tokens, charged_at, cost, lost);
-        tokens.books.undid(trace, rate, given_back);
-        rate.permits(given_back)
-    }
-
-    /// Gives back a charge, less some of it, and says how many drops.
-    fn give_back(&self, tokens: &mut Tokens, charged_at: u64, cost: u32, less: u128) -> u128 {
-        if charged_at < tokens.since {
-            return 0;
-        }
-        let given_back = self.refill.rate.drops(cost).saturating_sub(less).min(tokens.missing);
+        let reading = self.reading(tokens, now);
+        let given_back = tokens.refunds.undo(&self.refill, reading, charged_at, trace, cost);
         tokens.missing -= given_back;
-        given_back
+        self.refill.rate.permits(given_back)
     }
 
     pub(super) fn carry(&self, mut tokens: Tokens, now: u64) -> Carried {
-        self.advance(&mut tokens, now);
-        let Tokens { missing, at, since, .. } = tokens;
-        Carried { at, since, used: Used::Drops(missing, self.refill.rate) }
+        let (at, missing) = self.reading(&mut tokens, now);
+        Carried { at, since: tokens.refunds.since(), used: Used::Drops(missing, self.refill.rate) }
     }
 
     pub(super) fn adopt(&self, carried: &Carried) -> Tokens {
-        let &Carried { at, since, .. } = carried;
-        Tokens {
-            missing: carried.drops(self.refill.rate),
-            at,
-            since,
-            changed_at: Some(at),
-            books: Books::default(),
-        }
+        Tokens { missing: carried.drops(self.refill.rate), at: carried.at, refunds: Refunds::adopt(carried) }
     }
 
     /// How much of it is missing at `now`, or at the latest instant seen, and which of the two it is.
@@ -182,7 +145,7 @@ impl TokenBucket {
     pub(super) fn set_reading(&self, tokens: &mut Tokens, at: u64, missing: u128) {
         self.advance(tokens, at);
         tokens.missing = missing;
-        tokens.books.charged(at);
+        tokens.refunds.charged(at);
     }
 
     /// What is missing at `now`, or at the latest instant seen, and which of the two it is.
