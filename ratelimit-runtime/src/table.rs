@@ -12,6 +12,7 @@ mod overflow;
 mod plain;
 mod room;
 mod shard;
+mod slot;
 #[cfg(all(test, not(ratelimit_loom)))]
 mod tests;
 mod views;
@@ -23,7 +24,8 @@ use self::{
     overflow::OVERFLOW_PER_SHARD,
     plain::Plain,
     room::{Reservation, Room},
-    shard::{Shard, Slot},
+    shard::Shard,
+    slot::Slot,
     views::Views,
 };
 use crate::{

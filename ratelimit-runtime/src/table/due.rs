@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{SHARDS, shard::Slot};
+use super::{SHARDS, slot::Slot};
 use crate::sync::atomic::{
     AtomicU64,
     Ordering::{AcqRel, Relaxed},

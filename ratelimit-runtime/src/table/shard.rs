@@ -9,6 +9,7 @@ use super::{
     overflow::{OVERFLOW_PER_SHARD, Overflow},
     plain::Plain,
     room::{Reservation, Room},
+    slot::Slot,
 };
 use crate::{
     algorithm::{Ring, State},
@@ -41,10 +42,6 @@ pub(super) struct Shard {
     /// No two budgets here ever have the same life.
     next_life: u64,
 }
-
-/// The number of an entry.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Slot(u32);
 
 struct Entry {
     key: Key,
@@ -453,17 +450,6 @@ impl Shard {
     /// Calls that were admitted without this lock.
     pub(super) fn admitted(&self) -> u64 {
         self.plain.admitted()
-    }
-}
-
-impl Slot {
-    fn of(number: usize) -> Self {
-        // A shard of 2^32 entries would take more memory than there is.
-        Slot(u32::try_from(number).unwrap_or(u32::MAX))
-    }
-
-    fn index(self) -> usize {
-        self.0 as usize
     }
 }
 
