@@ -18,7 +18,7 @@ use self::{
     map::{Map, Shared},
     reader::Reader,
 };
-use crate::link::{Failure, Hub, Link, LinkState, Probe, Request};
+use crate::link::{Failure, Hub, Link, LinkState, Masters as _, Probe, Request, Unanswered};
 
 #[derive(Clone)]
 pub(crate) struct Cluster {
@@ -43,48 +43,33 @@ impl Cluster {
         Self { shared, ready }
     }
 
-    /// Asks the server that holds the key, and the one that it names if it does not: once, since such a server has done
-    /// nothing. Waits for the first look at the map, which is over in time.
-    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Failure> {
+    /// Asks the server that holds the key, and the one that it names if it does not, which has done nothing then. Waits for the
+    /// first look at the map, which is over in time.
+    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Unanswered> {
         _ = self.ready.clone().wait_for(|ready| *ready).await;
-        let link = self.map().link(request.order.key());
+        let mut link = self.map().link(request.order.key());
         if link.as_ref().is_none_or(|link| link.state() != LinkState::Up) {
-            self.ask_anew();
+            self.shared.ask_anew();
         }
-        let mut again = request.again();
-        let answer = link.ok_or(Failure::Disconnected)?.ask(request).await;
-        let elsewhere = match &answer {
-            Err(Failure::Moved(address)) => {
-                self.ask_anew();
-                self.map().link_to(address)
+        let mut request = request;
+        loop {
+            let again = request.again();
+            let answer = link.ok_or(Failure::Disconnected)?.ask(request).await;
+            let Err(Unanswered { failure, .. }) = &answer else { return answer };
+            match self.shared.elsewhere(again, failure) {
+                Some((other, again)) => (link, request) = (Some(other), again),
+                None => return answer,
             }
-            Err(Failure::Ask(address)) => {
-                again.asking = true;
-                self.map().link_to(address)
-            }
-            _ => None,
-        };
-        match elsewhere {
-            Some(link) => link.ask(again).await,
-            None => answer,
         }
     }
 
     /// Sends what nobody waits for, now or as soon as it can.
     pub(crate) fn send(&self, request: Request) {
-        let link = self.map().link(request.order.key());
-        if let Some(link) = link {
-            link.send(request);
-        }
+        self.shared.send(request);
     }
 
     pub(crate) fn links(&self) -> Vec<Link> {
         self.map().links().cloned().collect()
-    }
-
-    /// Has the map read again.
-    fn ask_anew(&self) {
-        self.shared.asks_anew.notify_one();
     }
 
     /// That of the link for which it is worst.

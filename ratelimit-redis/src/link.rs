@@ -21,7 +21,7 @@ mod wire;
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{
             AtomicBool, AtomicU8, AtomicU32,
             Ordering::{Acquire, Relaxed, Release},
@@ -36,16 +36,17 @@ use tokio::{
     time::Instant,
 };
 
-use self::{
-    answer::{Answer, Late},
-    line::{Arrival, Line, Train},
-    reading::Reading,
-};
 pub(crate) use self::{
+    answer::Unanswered,
     hub::Hub,
     source::{Source, at as server_at, server, shown},
     task::{Habits, Probe},
     wire::Wire,
+};
+use self::{
+    answer::{Answer, Late},
+    line::{Arrival, Line, Train},
+    reading::Reading,
 };
 use crate::scripts::{Order, Script};
 
@@ -86,6 +87,8 @@ struct Shared {
     /// Wakes the task: there is something in line that only it can do, or nobody uses the link any more.
     task: Notify,
     is_left: AtomicBool,
+    /// If this is one of several.
+    masters: Option<Weak<dyn Masters>>,
 }
 
 /// Ends the task when the last handle of the link is dropped.
@@ -99,18 +102,23 @@ pub(crate) struct Request {
     deadline: Instant,
     /// Nobody waits for some.
     answer: Option<oneshot::Sender<Answer>>,
-    /// What the caller was told instead of an answer, if that matters when one comes.
+    /// Where an answer goes that comes after the caller was told that there is none.
     late: Option<Arc<Late>>,
     /// Said to a server of a Cluster that does not hold the key yet.
-    pub(crate) asking: bool,
-    undo: Option<Undo>,
+    asking: bool,
+    /// How often it may still be sent to another server of a Cluster.
+    redirects: u8,
+    /// Whether it is undone if nobody learns of it.
+    undoes: bool,
 }
 
-/// A charge is taken back whose caller has gone, or was told of a failure by which he is not admitted.
-#[derive(Clone, Copy)]
-pub(crate) struct Undo {
-    pub(crate) if_timed_out: bool,
-    pub(crate) if_disconnected: bool,
+/// Where requests go that nobody waits for, if there are several servers.
+pub(crate) trait Masters: Send + Sync {
+    /// Has the one that holds the key asked.
+    fn send(&self, request: Request);
+
+    /// Has another one asked, after one has said that it does not hold the key.
+    fn redirect(&self, request: Request, told: &Failure);
 }
 
 /// Why there is no answer.
@@ -132,24 +140,32 @@ pub(crate) enum Failure {
     Off,
 }
 
+/// A key may be on its way from one server to another when a third one is asked.
+const MOST_REDIRECTS: u8 = 2;
+
 impl Request {
-    pub(crate) fn new(script: Arc<Script>, order: Order, deadline: Instant, undo: Option<Undo>) -> Self {
-        Self { script, order, deadline, answer: None, late: None, asking: false, undo }
+    pub(crate) fn new(script: Arc<Script>, order: Order, deadline: Instant, undoes: bool) -> Self {
+        let (answer, late, asking) = (None, None, false);
+        Self { script, order, deadline, answer, late, asking, redirects: MOST_REDIRECTS, undoes }
     }
 
-    /// The same, for another server.
+    /// The same once more.
     pub(crate) fn again(&self) -> Self {
-        let Self { script, order, deadline, asking, undo, .. } = self;
-        Self { asking: *asking, ..Self::new(Arc::clone(script), order.clone(), *deadline, *undo) }
+        let Self { script, order, deadline, asking, redirects, undoes, .. } = self;
+        let again = Self::new(Arc::clone(script), order.clone(), *deadline, *undoes);
+        Self { asking: *asking, redirects: *redirects, ..again }
     }
-}
 
-impl Undo {
-    fn is_due(self, failure: &Failure) -> bool {
-        match failure {
-            Failure::Timeout => self.if_timed_out,
-            _ => self.if_disconnected,
-        }
+    /// For the server that one has named which does not hold the key. `None` if it has said something else, or too many have
+    /// said that.
+    pub(crate) fn redirected(self, told: &Failure) -> Option<Self> {
+        let asking = match told {
+            Failure::Moved(_) => false,
+            Failure::Ask(_) => true,
+            _ => return None,
+        };
+        let redirects = self.redirects.checked_sub(1)?;
+        Some(Self { asking, redirects, ..self })
     }
 }
 
@@ -164,6 +180,7 @@ impl Link {
             line: Mutex::new(Line::new(habits.timeout, habits.mixes_keys)),
             task: Notify::new(),
             is_left: AtomicBool::default(),
+            masters: habits.masters.clone(),
         });
         let probe = Arc::clone(&habits.probe);
         let server = source.to_string().into();
@@ -174,13 +191,13 @@ impl Link {
     }
 
     /// Waits for the answer, which comes in time, if there is a chance that there is one.
-    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Failure> {
+    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Unanswered> {
         if !matches!(self.state(), LinkState::Up | LinkState::Starting) {
-            return Err(Failure::Disconnected);
+            return Err(Failure::Disconnected.into());
         }
         let (answer, answered) = oneshot::channel();
         self.shared.enter(Request { answer: Some(answer), ..request })?;
-        answered.await.map_or(Err(Failure::Disconnected), Answer::take)
+        answered.await.map_or_else(|_| Err(Failure::Disconnected.into()), Answer::take)
     }
 
     /// Hands over what nobody waits for. While there is no connection it is kept, if there is not too much of it.
@@ -222,6 +239,26 @@ impl Shared {
             self.task.notify_one();
         }
         Ok(())
+    }
+
+    /// Sends what nobody waits for, by whichever link is right for its key.
+    fn send(&self, request: Request) {
+        match &self.masters {
+            Some(masters) => _ = masters.upgrade().map(|masters| masters.send(request)),
+            None => _ = self.enter(request),
+        }
+    }
+
+    /// A server has refused a request. Another one may do what nobody waits for.
+    fn fail(&self, request: Request, failure: Failure) {
+        let masters = self.masters.as_ref().and_then(Weak::upgrade);
+        if request.answer.is_none()
+            && let Some(masters) = masters
+        {
+            masters.redirect(request, &failure);
+        } else {
+            request.fail(failure);
+        }
     }
 
     /// What the next answer is for on the connection of that number.

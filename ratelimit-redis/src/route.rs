@@ -7,7 +7,7 @@ use redis::Value;
 use crate::{
     cluster::Cluster,
     key,
-    link::{Failure, Habits, Hub, Link, LinkState, Probe, Request, Source},
+    link::{Habits, Hub, Link, LinkState, Probe, Request, Source, Unanswered},
     scripts,
     settings::{Servers, Settings, StoreError},
 };
@@ -26,8 +26,13 @@ impl Route {
             process: process.clone(),
         };
         let timeout = settings.timeout;
-        let habits =
-            |probe| Habits { timeout, first_attempt: timeout, probe: Arc::new(probe), mixes_keys: true };
+        let habits = |probe| Habits {
+            timeout,
+            first_attempt: timeout,
+            probe: Arc::new(probe),
+            mixes_keys: true,
+            masters: None,
+        };
         Ok(match &settings.servers {
             Servers::One(url) => {
                 let source = Source::Server(Servers::read(url)?);
@@ -44,7 +49,7 @@ impl Route {
     }
 
     /// Asks the server that holds the key, and waits for the answer, which comes in time.
-    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Failure> {
+    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Unanswered> {
         match self {
             Self::One(link) => link.ask(request).await,
             Self::Cluster(cluster) => cluster.ask(request).await,

@@ -11,14 +11,14 @@ use std::{
 };
 
 use ratelimit_runtime::{
-    Algorithm, LimitSpec, OnFailure, Store, StoreAnswer, StoreCall, StoreFailure, StoreOutlook, StoreReceipt,
+    Algorithm, LimitSpec, Store, StoreAnswer, StoreCall, StoreFailure, StoreOutlook, StoreReceipt,
     StoreVerdict,
 };
 use redis::{FromRedisValue as _, Value};
 
 use crate::{
     key,
-    link::{Failure, Hub, LinkState, Request, Undo},
+    link::{Failure, Hub, LinkState, Request, Unanswered},
     route::Route,
     scripts::{self, Order, Script, Terms, Verb},
     settings::{Settings, StoreError},
@@ -119,7 +119,7 @@ impl RedisStore {
             let order = scripts::order(inner.key(call), Verb::Give { charged_at }, Terms::of(call), 0);
             // What is lost ages like any other charge.
             let script = Arc::clone(scripts::decide(call.spec.algorithm()));
-            inner.route.send(inner.request(script, order, Instant::now(), None));
+            inner.route.send(inner.request(script, order, Instant::now(), false));
         }
     }
 }
@@ -148,7 +148,7 @@ impl Store for RedisStore {
     fn reset_all(&self, limit: &str) -> StoreAnswer<()> {
         let inner = Arc::clone(&self.inner);
         let limit = limit.to_owned();
-        Box::pin(async move { inner.reset_all(&limit).await.map_err(|failure| inner.failure(&failure)) })
+        Box::pin(async move { inner.reset_all(&limit).await.map_err(|unanswered| inner.failure(unanswered)) })
     }
 }
 
@@ -169,48 +169,44 @@ impl Inner {
         terms: Terms,
         verb: Verb,
         began: Instant,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, Unanswered> {
         let first_use = match limit {
             Some(limit) => self.first_use(limit, terms.spec, began).await?,
             None => 0,
         };
         let order = scripts::order(key, verb, terms, first_use);
-        let Settings { on_timeout, on_disconnect, .. } = self.settings;
-        let undo = (verb == Verb::Charge).then_some(Undo {
-            if_timed_out: on_timeout != OnFailure::Open,
-            if_disconnected: on_disconnect != OnFailure::Open,
-        });
         let script = Arc::clone(scripts::decide(terms.spec.algorithm()));
-        self.ask(self.request(script, order, began, undo)).await
+        self.ask(self.request(script, order, began, verb == Verb::Charge)).await
     }
 
-    async fn ask(&self, request: Request) -> Result<Value, Failure> {
-        if self.is_enabled() { self.route.ask(request).await } else { Err(Failure::Off) }
+    async fn ask(&self, request: Request) -> Result<Value, Unanswered> {
+        if self.is_enabled() { self.route.ask(request).await } else { Err(Failure::Off.into()) }
     }
 
     /// Counts what came of a call.
     fn told<T>(
         &self,
-        answer: Result<Value, Failure>,
+        answer: Result<Value, Unanswered>,
         began: Instant,
         read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<T, StoreFailure> {
         let answer = answer.and_then(|value| {
-            read(&value).ok_or_else(|| Failure::Refused(format!("an answer that is none: {value:?}")))
+            let none = || Failure::Refused(format!("an answer that is none: {value:?}"));
+            read(&value).ok_or_else(|| none().into())
         });
         match answer {
             Ok(answer) => {
                 self.counters.decided(began.elapsed());
                 Ok(answer)
             }
-            Err(failure) => Err(self.failure(&failure)),
+            Err(unanswered) => Err(self.failure(unanswered)),
         }
     }
 
     /// Each step has the time of a call.
-    async fn reset_all(&self, limit: &str) -> Result<(), Failure> {
+    async fn reset_all(&self, limit: &str) -> Result<(), Unanswered> {
         if !self.is_enabled() {
-            return Err(Failure::Off);
+            return Err(Failure::Off.into());
         }
         let prefix = key::budget(&self.settings.prefix, limit, b"");
         let pattern = [String::from_utf8_lossy(&prefix).as_ref(), "*"].concat();
@@ -220,7 +216,7 @@ impl Inner {
                 let argument = format!("{cursor} {pattern}");
                 let order =
                     Order::new(link.own_key().to_vec(), |text| text.extend_from_slice(argument.as_bytes()));
-                let request = self.request(scripts::reset_all(), order, Instant::now(), None);
+                let request = self.request(scripts::reset_all(), order, Instant::now(), false);
                 let answer = link.ask(request).await?;
                 cursor =
                     String::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
@@ -232,12 +228,12 @@ impl Inner {
         Ok(())
     }
 
-    fn request(&self, script: Arc<Script>, order: Order, began: Instant, undo: Option<Undo>) -> Request {
-        Request::new(script, order, (began + self.settings.timeout).into(), undo)
+    fn request(&self, script: Arc<Script>, order: Order, began: Instant, undoes: bool) -> Request {
+        Request::new(script, order, (began + self.settings.timeout).into(), undoes)
     }
 
     /// When the limit was first used, by the server's clock.
-    async fn first_use(&self, limit: &str, spec: LimitSpec, began: Instant) -> Result<u64, Failure> {
+    async fn first_use(&self, limit: &str, spec: LimitSpec, began: Instant) -> Result<u64, Unanswered> {
         let known = || self.first_uses.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((since, _)) =
             known().get(limit).filter(|(_, asked)| began.saturating_duration_since(*asked) < REMINDED)
@@ -247,21 +243,25 @@ impl Inner {
         let life = (REMEMBERED + spec.window()).as_millis().to_string();
         let key = key::first_use(&self.settings.prefix, limit);
         let order = Order::new(key, |text| text.extend_from_slice(life.as_bytes()));
-        let answer = self.ask(self.request(scripts::since(), order, began, None)).await?;
+        let answer = self.ask(self.request(scripts::since(), order, began, false)).await?;
         let since = u64::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
         known().insert(limit.to_owned(), (since, began));
         Ok(since)
     }
 
-    fn failure(&self, failure: &Failure) -> StoreFailure {
+    fn failure(&self, Unanswered { failure, doubt }: Unanswered) -> StoreFailure {
         let settings = &self.settings;
         let policy = match failure {
             Failure::Timeout | Failure::Overloaded => settings.on_timeout,
             _ => settings.on_disconnect,
         };
-        self.counters.failed(failure, policy);
+        self.counters.failed(&failure, policy);
         let share = settings.local_share.unwrap_or_else(|| 1.0 / f64::from(self.route.nodes().max(1)));
-        StoreFailure::new(failure.to_string(), policy, share)
+        let told = StoreFailure::new(failure.to_string(), policy, share);
+        match doubt {
+            Some(doubt) => told.in_doubt(doubt),
+            None => told,
+        }
     }
 }
 

@@ -109,8 +109,8 @@ pub use self::{
     registry::{LimitHandle, VerifyError, limit, limits, verify},
     stats::Stats,
     store::{
-        InstallError, OnFailure, Store, StoreAnswer, StoreCall, StoreFailure, StoreOutlook, StoreReceipt,
-        StoreVerdict, install_store,
+        InstallError, OnFailure, Store, StoreAnswer, StoreCall, StoreDoubt, StoreFailure, StoreOutlook,
+        StoreReceipt, StoreVerdict, install_store,
     },
 };
 

@@ -7,7 +7,7 @@ mod line;
 mod stored;
 mod waiting;
 
-use std::{error::Error, fmt, future::Future, pin::Pin, time::Duration};
+use std::{error::Error, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use ratelimit_spec::LimitSpec;
 
@@ -135,19 +135,33 @@ pub enum OnFailure {
 }
 
 /// A store has not answered, or not with a decision. It is no denial.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct StoreFailure {
     /// What has happened, for people.
     message: String,
     on_failure: OnFailure,
     share: f64,
+    doubt: Option<Arc<dyn StoreDoubt>>,
+}
+
+/// What a store may have charged, or may still charge, for a call that it has not answered. When the last handle of it is
+/// dropped, that is to be given back, unless the call was admitted.
+pub trait StoreDoubt: Send + Sync + 'static {
+    /// The call is admitted: what it was charged stands.
+    fn stands(&self);
 }
 
 impl StoreFailure {
     /// A failure after which `on_failure` decides; `share` of the limit is this process's own, from 0 to 1.
     #[must_use]
     pub fn new(message: impl Into<String>, on_failure: OnFailure, share: f64) -> Self {
-        Self { message: message.into(), on_failure, share }
+        Self { message: message.into(), on_failure, share, doubt: None }
+    }
+
+    /// The call may be charged all the same. That is kept for as long as it is open whether the call is admitted.
+    #[must_use]
+    pub fn in_doubt(self, doubt: impl StoreDoubt) -> Self {
+        Self { doubt: Some(Arc::new(doubt)), ..self }
     }
 
     /// What decides instead.
@@ -160,6 +174,18 @@ impl StoreFailure {
     #[must_use]
     pub fn share(&self) -> f64 {
         self.share
+    }
+}
+
+impl fmt::Debug for StoreFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { message, on_failure, share, doubt } = self;
+        f.debug_struct("StoreFailure")
+            .field("message", message)
+            .field("on_failure", on_failure)
+            .field("share", share)
+            .field("in_doubt", &doubt.is_some())
+            .finish()
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-use crate::link::Link;
+use crate::link::{Failure, Link, Masters, Request};
 
 pub(super) const SLOTS: u16 = 16_384;
 
@@ -51,6 +51,36 @@ impl Shared {
 
     pub(super) fn map_mut(&self) -> RwLockWriteGuard<'_, Map> {
         self.map.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the map read again.
+    pub(super) fn ask_anew(&self) {
+        self.asks_anew.notify_one();
+    }
+
+    /// The link to the server that another one has named, and what it is asked.
+    pub(super) fn elsewhere(&self, request: Request, told: &Failure) -> Option<(Link, Request)> {
+        let again = request.redirected(told)?;
+        if let Failure::Moved(_) = told {
+            self.ask_anew();
+        }
+        let (Failure::Moved(address) | Failure::Ask(address)) = told else { return None };
+        Some((self.map().link_to(address)?, again))
+    }
+}
+
+impl Masters for Shared {
+    fn send(&self, request: Request) {
+        let link = self.map().link(request.order.key());
+        if let Some(link) = link {
+            link.send(request);
+        }
+    }
+
+    fn redirect(&self, request: Request, told: &Failure) {
+        if let Some((link, again)) = self.elsewhere(request, told) {
+            link.send(again);
+        }
     }
 }
 

@@ -83,6 +83,7 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
             first_attempt: self.timeout / 2,
             probe: Arc::new(probe),
             mixes_keys: false,
+            masters: Some(self.shared.clone()),
         };
         Some(Master { link: Link::start(hub, Source::Server(server), habits), probed })
     }

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use ratelimit_runtime::StoreDoubt;
 use redis::Value;
 
 use super::{Failure, Request, Shared};
@@ -12,78 +13,88 @@ use crate::scripts;
 
 /// What has come of a request, on its way to who has asked. If nobody takes it, what was done is undone: also if the caller
 /// goes when it is there already.
-pub(crate) struct Answer {
-    outcome: Result<Value, Failure>,
+pub(super) struct Answer {
+    outcome: Result<Value, Unanswered>,
     /// What was asked, if it can be undone.
     asked: Option<(Arc<Shared>, Request)>,
-    /// What comes of it later, if that has to be undone for one who does not take this.
-    late: Option<Arc<Late>>,
 }
 
-/// What is done for a caller who was given up. It is undone if he never learns that.
-#[derive(Default)]
-pub(super) struct Late(Mutex<Told>);
+/// There is no answer, or none yet.
+pub(crate) struct Unanswered {
+    pub(crate) failure: Failure,
+    /// What the server may do all the same.
+    pub(crate) doubt: Option<Doubt>,
+}
+
+/// What a server does for a caller who was given up: it is undone if this is dropped, unless it stands.
+pub(crate) struct Doubt(Arc<Late>);
 
 #[derive(Default)]
-enum Told {
+pub(super) struct Late(Mutex<Outcome>);
+
+#[derive(Default)]
+enum Outcome {
     #[default]
-    NotYet,
-    /// And meanwhile this was done.
-    DoneBefore(Answer),
-    Taken,
-    Gone,
+    Open,
+    /// It was done, and nobody has said yet whether it stands.
+    Done(Answer),
+    Stands,
+    Undone,
 }
 
 impl Answer {
-    pub(crate) fn take(mut self) -> Result<Value, Failure> {
+    pub(super) fn take(mut self) -> Result<Value, Unanswered> {
         self.asked = None;
-        if let Some(late) = self.late.take() {
-            late.tell(Told::Taken);
-        }
-        mem::replace(&mut self.outcome, Err(Failure::Disconnected))
+        mem::replace(&mut self.outcome, Ok(Value::Nil))
     }
 }
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        if let Some(late) = self.late.take() {
-            late.tell(Told::Gone);
-        }
         if let Some((shared, asked)) = self.asked.take()
             && let Ok(value) = &self.outcome
             && let Some(order) = scripts::undoing(&asked.order, value)
         {
-            let undoing = Request { order, answer: None, late: None, asking: false, undo: None, ..asked };
-            _ = shared.enter(undoing);
+            shared.send(Request { answer: None, late: None, asking: false, undoes: false, order, ..asked });
         }
     }
 }
 
-impl Late {
-    fn replace(&self, told: Told) -> Told {
-        mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), told)
+impl StoreDoubt for Doubt {
+    fn stands(&self) {
+        self.0.settle(Outcome::Stands);
     }
+}
 
-    /// The caller knows, or never will.
-    fn tell(&self, told: Told) {
-        let keeps = matches!(told, Told::Taken);
-        if let Told::DoneBefore(answer) = self.replace(told)
-            && keeps
-        {
-            _ = answer.take();
+impl Drop for Doubt {
+    fn drop(&mut self) {
+        self.0.settle(Outcome::Undone);
+    }
+}
+
+impl Late {
+    /// Says whether it stands: the first word counts.
+    fn settle(&self, outcome: Outcome) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*known, Outcome::Open | Outcome::Done(_)) {
+            let stands = matches!(outcome, Outcome::Stands);
+            let before = mem::replace(&mut *known, outcome);
+            // Undoing takes another lock.
+            drop(known);
+            if let Outcome::Done(answer) = before
+                && stands
+            {
+                _ = answer.take();
+            }
         }
     }
 
     fn done(&self, answer: Answer) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match *told {
-            Told::NotYet => *told = Told::DoneBefore(answer),
-            Told::Taken => {
-                drop(told);
-                _ = answer.take();
-            }
-            // Dropping the answer undoes it, which takes another lock.
-            Told::Gone | Told::DoneBefore(_) => drop(told),
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match *known {
+            Outcome::Open => *known = Outcome::Done(answer),
+            Outcome::Stands => _ = answer.take(),
+            Outcome::Done(_) | Outcome::Undone => drop(known),
         }
     }
 }
@@ -92,26 +103,32 @@ impl Request {
     /// Tells the caller that there is no answer for him. One may come all the same.
     pub(super) fn give_up(&mut self, failure: Failure) {
         if let Some(caller) = self.answer.take() {
-            let stands = self.undo.is_some_and(|undo| !undo.is_due(&failure));
-            self.late = stands.then(Arc::default);
-            _ = caller.send(Answer { outcome: Err(failure), asked: None, late: self.late.clone() });
+            self.late = self.undoes.then(Arc::default);
+            let doubt = self.late.clone().map(Doubt);
+            _ = caller.send(Answer { outcome: Err(Unanswered { failure, doubt }), asked: None });
         }
     }
 
     pub(super) fn fail(self, failure: Failure) {
         if let Some(caller) = self.answer {
-            _ = caller.send(Answer { outcome: Err(failure), asked: None, late: None });
+            _ = caller.send(Answer { outcome: Err(failure.into()), asked: None });
         }
     }
 
     pub(super) fn succeed(mut self, shared: &Arc<Shared>, value: Value) {
         let (caller, late) = (self.answer.take(), self.late.take());
-        let asked = self.undo.is_some().then(|| (Arc::clone(shared), self));
-        let answer = Answer { outcome: Ok(value), asked, late: None };
+        let asked = self.undoes.then(|| (Arc::clone(shared), self));
+        let answer = Answer { outcome: Ok(value), asked };
         match (caller, late) {
             (Some(caller), _) => _ = caller.send(answer),
             (None, Some(late)) => late.done(answer),
             (None, None) => {}
         }
+    }
+}
+
+impl From<Failure> for Unanswered {
+    fn from(failure: Failure) -> Self {
+        Self { failure, doubt: None }
     }
 }

@@ -39,7 +39,7 @@ fn in_time(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
             }
             Err(error) => {
                 let (failure, of_use) = (failure(&error), is_of_use(shared, &error));
-                train.0.into_iter().for_each(|request| request.fail(failure.clone()));
+                train.0.into_iter().for_each(|request| shared.fail(request, failure.clone()));
                 of_use
             }
             Ok(_) => false,
@@ -66,7 +66,7 @@ fn share_out(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
                 // Of many decisions, one may have failed without the others.
                 Err(error) => {
                     of_use &= is_of_use(shared, &error);
-                    request.fail(failure(&error));
+                    shared.fail(request, failure(&error));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::{
     future::{pending, poll_fn},
     hash::{BuildHasher, RandomState},
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{Arc, Weak, atomic::Ordering::Relaxed},
     time::Duration,
 };
 
@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, interval, sleep, sleep_until, timeout},
 };
 
-use super::{Answer, Failure, LinkState, Request, Shared, Source, Wire};
+use super::{Answer, Failure, LinkState, Masters, Request, Shared, Source, Wire};
 use crate::scripts::{Order, Script};
 
 /// How a link is kept.
@@ -28,6 +28,8 @@ pub(crate) struct Habits {
     pub(crate) probe: Arc<Probe>,
     /// Whether one call may be about several keys.
     pub(crate) mixes_keys: bool,
+    /// If there are others.
+    pub(crate) masters: Option<Weak<dyn Masters>>,
 }
 
 pub(crate) struct Probe {
@@ -65,7 +67,7 @@ impl Probe {
     fn beat(&self, shared: &Shared) -> oneshot::Receiver<Answer> {
         let (answer, answered) = oneshot::channel();
         let (script, deadline) = (Arc::clone(&self.script), Instant::now() + HEARTBEAT / 2);
-        let request = Request::new(script, self.order(), deadline, None);
+        let request = Request::new(script, self.order(), deadline, false);
         _ = shared.enter(Request { answer: Some(answer), ..request });
         answered
     }
@@ -195,7 +197,9 @@ async fn until(alarm: Option<Instant>) {
 
 async fn answered(beat: &mut Option<oneshot::Receiver<Answer>>) -> Result<Value, Failure> {
     match beat {
-        Some(answer) => answer.await.map_or(Err(Failure::Disconnected), Answer::take),
+        Some(answer) => answer
+            .await
+            .map_or(Err(Failure::Disconnected), |answer| answer.take().map_err(|none| none.failure)),
         None => pending().await,
     }
 }

@@ -31,6 +31,8 @@ fn annotated_functions_share_the_budget_of_a_server() {
     exactly_max_calls_are_admitted_and_a_refund_counts_for_all();
     those_who_wait_are_let_through_at_the_time_that_the_server_tells();
     a_queue_takes_in_what_a_meter_admits_and_lets_it_through_evenly();
+    install_store("slow", builder(&server.url()).connect_lazy().unwrap()).unwrap();
+    a_call_that_timed_out_is_charged_for_what_its_other_limits_admit(&server);
 }
 
 fn exactly_max_calls_are_admitted_and_a_refund_counts_for_all() {
@@ -108,4 +110,29 @@ fn a_queue_takes_in_what_a_meter_admits_and_lets_it_through_evenly() {
             .filter_map(|answer| answer.as_ref().err())
             .all(|denial| denial.reason() == Reason::Exceeded)
     );
+}
+
+#[rate_limit(max = 1000, window = "1h", store = "slow", name = "attribute.outer")]
+#[rate_limit(max = 10, window = "1h", key = "key", store = "redis", name = "attribute.inner")]
+fn stacked(key: &str) -> Result<(), RateLimited> {
+    Ok(())
+}
+
+fn a_call_that_timed_out_is_charged_for_what_its_other_limits_admit(server: &Server) {
+    let used = || handle("attribute.outer").used(&());
+    let slowly = |key: &str| {
+        let time = (TIMEOUT * 2).as_millis().to_string();
+        redis::cmd("CLIENT").arg(&["PAUSE", &time, "WRITE"]).exec(&mut server.connect()).unwrap();
+        stacked(key)
+    };
+    assert!(eventually(LIVELY, || stacked("full").is_err()));
+    let before = used();
+    for _ in 0..3 {
+        assert_eq!(slowly("full").unwrap_err().name(), "attribute.inner");
+    }
+    assert!(eventually(LIVELY, || used() == before), "{} of {before}", used());
+    // By its policy, a call that timed out is admitted, and charged when the server decides.
+    handle("attribute.outer").reset();
+    slowly("free").unwrap();
+    assert!(eventually(LIVELY, || used() == 1), "{}", used());
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 
+use futures::FutureExt as _;
 use redis::{Connection, FromRedisValue};
 use support::free_port;
 
@@ -186,6 +187,47 @@ fn a_slot_that_moves_takes_its_budgets_along_and_no_call_fails_for_it() {
         assert!(matches!(ask(&store, key, 5), Ok(StoreVerdict::Denied { .. })));
         let stats = store.stats();
         assert_eq!(stats.failed_open + stats.failed_closed + stats.failed_local, 0, "{stats:?}");
+    });
+}
+
+#[test]
+fn what_is_given_back_while_a_slot_moves_reaches_its_budget() {
+    at_each_engine(|engine| {
+        let masters = Masters::start(engine);
+        let store = masters.store();
+        let key = (0..10_000).find(|key| masters.holder(*key) == 0).unwrap();
+        let [mut from, mut to] = [0, 1].map(|number| masters.servers[number].connect());
+        let [from_id, to_id]: [String; 2] = [cluster(&mut from, &["MYID"]), cluster(&mut to, &["MYID"])];
+        let slot = slot(&mut from, key).to_string();
+        let text = key.to_string();
+        let call = StoreCall::new("limit", hour(100), text.as_bytes());
+        let used = || block_on(store.look(&call)).unwrap().used;
+        let gives_back = |kept: u32| {
+            for _ in 0..10 {
+                let Ok(StoreVerdict::Admitted { receipt, .. }) = block_on(store.charge(&call)) else {
+                    panic!("it is not admitted");
+                };
+                store.refund(&call, receipt);
+                // One that is dropped, perhaps with its answer at hand.
+                let mut dropped = store.charge(&call);
+                if let Some(Ok(StoreVerdict::Admitted { receipt, .. })) = (&mut dropped).now_or_never() {
+                    store.undo(&call, receipt);
+                }
+                assert!(used() > 0);
+            }
+            assert!(eventually(LIVELY, || used() == kept), "{} are in use", used());
+        };
+        ask(&store, key, 100).unwrap();
+        gives_back(1);
+        cluster::<()>(&mut to, &["SETSLOT", &slot, "IMPORTING", &from_id]);
+        cluster::<()>(&mut from, &["SETSLOT", &slot, "MIGRATING", &to_id]);
+        let (name, port) = (format!("ratelimit:v1:limit:{key}"), masters.servers[1].port.to_string());
+        redis::cmd("MIGRATE").arg(&["127.0.0.1", &port, &name, "0", "5000"]).exec(&mut from).unwrap();
+        gives_back(1);
+        for server in [&mut to, &mut from] {
+            cluster::<()>(server, &["SETSLOT", &slot, "NODE", &to_id]);
+        }
+        gives_back(1);
     });
 }
 

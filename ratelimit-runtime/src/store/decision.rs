@@ -1,11 +1,11 @@
 //! The decision about a call where a store has a say: the limits of this process first, since their denial costs no
 //! round trip, then those in stores, one by one.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use ratelimit_spec::{Algorithm, LimitSpec};
 
-use super::{OnFailure, StoreFailure, StoreReceipt, StoreVerdict, line, stored::call};
+use super::{OnFailure, StoreDoubt, StoreFailure, StoreReceipt, StoreVerdict, line, stored::call};
 use crate::{
     budget::Charge,
     claim::{Claim, Role, count_admission, count_denial, decide_here, outlook_here},
@@ -38,28 +38,34 @@ pub(super) enum Standing {
 
 /// Decides about a call. Nothing is counted.
 pub(super) async fn attempt(claims: &mut [Claim<'_>], standing: Standing) -> Result<(), RateLimited> {
-    let mut charging = Charging { claims, admitted: false };
-    let claims = &mut *charging.claims;
+    let mut charging = Charging { claims, doubts: Vec::new(), admitted: false };
+    let Charging { claims, doubts, admitted } = &mut charging;
     decide_here(claims)?;
     for number in 0..claims.len() {
         let claim = &mut claims[number];
         if !claim.is_stored() {
             continue;
         }
-        if let Err(limited) = charge(claim, standing).await
+        if let Err(limited) = charge(claim, standing, doubts).await
             && claim.role == Role::Stored
         {
+            doubts.clear();
             claims.iter_mut().for_each(Claim::undo);
             return Err(last_to_free(claims, number, limited).await);
         }
     }
-    charging.admitted = true;
+    for doubt in doubts.iter() {
+        doubt.stands();
+    }
+    *admitted = true;
     Ok(())
 }
 
 /// Takes back what has been charged unless the call is admitted: it may be denied, or dropped.
 struct Charging<'c, 'a> {
     claims: &'c mut [Claim<'a>],
+    /// What stores may have charged that have not answered.
+    doubts: Vec<Arc<dyn StoreDoubt>>,
     admitted: bool,
 }
 
@@ -71,7 +77,11 @@ impl Drop for Charging<'_, '_> {
     }
 }
 
-async fn charge(claim: &mut Claim<'_>, standing: Standing) -> Result<(), RateLimited> {
+async fn charge(
+    claim: &mut Claim<'_>,
+    standing: Standing,
+    doubts: &mut Vec<Arc<dyn StoreDoubt>>,
+) -> Result<(), RateLimited> {
     let (limit, demand) = (claim.limit, claim.demand);
     let spec = limit.spec();
     let (key, length) = claim.key.bytes();
@@ -102,10 +112,19 @@ async fn charge(claim: &mut Claim<'_>, standing: Standing) -> Result<(), RateLim
     {
         claim.refuses = true;
         let behind = call.with_cost(ahead.saturating_add(demand.cost).min(capacity));
-        let ready_in = store.look(&behind).await.map_or(Duration::ZERO, |outlook| outlook.ready_in);
-        // Whoever is first there is about to be admitted, if not later.
-        let retry_after = ready_in.max(Duration::from_micros(1));
-        return Err(limited(Reason::Exceeded, Some(retry_after), 0));
+        return match store.look(&behind).await {
+            Ok(outlook) => {
+                // Whoever is first there is about to be admitted, if not later.
+                let retry_after = outlook.ready_in.max(Duration::from_micros(1));
+                Err(limited(Reason::Exceeded, Some(retry_after), 0))
+            }
+            Err(failure) => {
+                // Those in line go by the policy too, now rather than when they were told to ask again.
+                line::hasten(limit, claim.key);
+                claim.refuses = false;
+                by_policy(claim, &failure, spec)
+            }
+        };
     }
     // A queue lets a call through once all before it has leaked.
     let in_turn = is_queue(claim).then(|| call.with_capacity(demand.cost));
@@ -119,7 +138,12 @@ async fn charge(claim: &mut Claim<'_>, standing: Standing) -> Result<(), RateLim
             claim.refuses = true;
             Err(limited(Reason::Exceeded, Some(retry_after), remaining))
         }
-        Err(failure) => by_policy(claim, &failure, spec),
+        Err(failure) => {
+            if failure.on_failure() == OnFailure::Open {
+                doubts.extend(failure.doubt.clone());
+            }
+            by_policy(claim, &failure, spec)
+        }
     }
 }
 

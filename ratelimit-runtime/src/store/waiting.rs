@@ -13,7 +13,7 @@ use super::{
     StoreCall,
     decision::{Standing, attempt, count, decide, denial, is_queue},
     exclusive::Exclusive,
-    line::{Place, waiting},
+    line::{Place, hasten, waiting},
     stored::call,
 };
 use crate::{
@@ -141,7 +141,10 @@ async fn hopeless(claims: &[Claim<'_>], place: &Place<'_>, left: Option<Duration
             behind(&call, claim.demand.is_for_whole_budget(), ahead)
         };
         let Ok(store) = claim.limit.stored()?.store() else { continue };
-        let Ok(outlook) = store.look(&call.with_cost(cost)).await else { continue };
+        let Ok(outlook) = store.look(&call.with_cost(cost)).await else {
+            hasten(claim.limit, claim.key);
+            continue;
+        };
         let ready_in = outlook.ready_in.saturating_add(later);
         if ready_in > left {
             let remaining = call.capacity.saturating_sub(outlook.used);

@@ -2,6 +2,13 @@
 
 use super::*;
 
+use std::{
+    pin::pin,
+    task::{Context, Waker},
+};
+
+use ratelimit_runtime::{LazyLimiter, limiter};
+
 #[rate_limit(max = 10, window = "1h", key = "key", store = "failures", name = "failures.limit")]
 fn limited(key: u32) -> Answer {
     Ok(())
@@ -68,6 +75,77 @@ fn a_failure_is_no_denial_and_a_policy_decides() {
     store.fail(OnFailure::Local, 0.001);
     handle("failures.bucket").reset();
     assert_eq!((0..9).filter(|_| bucket().is_ok()).count(), 1);
+}
+
+static LINE: LazyLimiter = limiter!(max = 1, window = "1h", store = "queued", name = "queued.limit");
+
+#[rate_limit(limiter = LINE, wait = "2h")]
+async fn queued() -> Answer {
+    Ok(())
+}
+
+#[rate_limit(limiter = LINE)]
+async fn passing() -> Answer {
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_failure_is_no_denial_though_somebody_waits_and_those_go_by_the_policy_too() {
+    let store = install("queued");
+    let limit = handle("queued.limit");
+    for (policy, expected) in [(OnFailure::Open, None), (OnFailure::Closed, Some(Reason::StoreUnavailable))] {
+        store.work();
+        limit.reset();
+        queued().await.unwrap();
+        let before = limit.stats();
+        let waiters = [tokio::spawn(queued()), tokio::spawn(queued())];
+        while limit.stats().waited < before.waited + 2 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(passing().await.unwrap_err().reason(), Reason::Exceeded);
+        store.fail(policy, 1.0);
+        let reason = |answer: Answer| answer.err().map(|limited| limited.reason());
+        assert_eq!(reason(passing().await), expected);
+        for waiter in waiters {
+            assert_eq!(reason(waiter.await.unwrap()), expected);
+        }
+        let stats = limit.stats();
+        assert_eq!((stats.denied - before.denied, stats.store_failures - before.store_failures), (1, 3));
+    }
+}
+
+#[rate_limit(max = 5, window = "1h", store = "doubtful", name = "doubtful.limit")]
+#[rate_limit(max = 5, window = "1h", store = "certain", name = "certain.limit")]
+async fn doubtful() -> Answer {
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_store_may_have_charged_stands_only_if_the_call_is_admitted_in_the_end() {
+    let (first, second) = (install("doubtful"), install("certain"));
+    first.fail(OnFailure::Open, 1.0);
+    doubtful().await.unwrap();
+    assert_eq!(first.doubts(), ["stands"]);
+
+    // Denied by another limit, or dropped while that is asked.
+    second.set_used(5);
+    assert_eq!(doubtful().await.unwrap_err().name(), "certain.limit");
+    assert_eq!(first.doubts(), ["is given back"]);
+    second.set_used(0);
+    second.hang();
+    {
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(pin!(doubtful()).poll(&mut context).is_pending());
+    }
+    assert_eq!(first.doubts(), ["is given back"]);
+    second.work();
+
+    // Denied by the policy, or charged to this process's share instead.
+    for policy in [OnFailure::Closed, OnFailure::Local] {
+        first.fail(policy, 1.0);
+        assert_eq!(doubtful().await.is_ok(), policy == OnFailure::Local);
+        assert_eq!(first.doubts(), ["is given back"]);
+    }
 }
 
 #[rate_limit(max = 2, window = "1h", store = "forgotten", name = "forgotten.limit")]

@@ -8,8 +8,8 @@ use std::{
 };
 
 use ratelimit_runtime::{
-    OnFailure, Store, StoreAnswer, StoreCall, StoreFailure, StoreOutlook, StoreReceipt, StoreVerdict,
-    install_store,
+    OnFailure, Store, StoreAnswer, StoreCall, StoreDoubt, StoreFailure, StoreOutlook, StoreReceipt,
+    StoreVerdict, install_store,
 };
 
 #[derive(Default)]
@@ -22,6 +22,8 @@ struct Inner {
     used: HashMap<(String, Vec<u8>), u32>,
     asked: Vec<String>,
     fails: Option<(OnFailure, f64)>,
+    /// What has become of the calls that were left in doubt.
+    doubts: Vec<&'static str>,
     hangs: bool,
     wait: Duration,
 }
@@ -38,6 +40,11 @@ impl Fake {
     /// What it was asked since this was last asked.
     pub(crate) fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.inner.lock().unwrap().asked)
+    }
+
+    /// What has become of calls that were left in doubt, since this was last asked.
+    pub(crate) fn doubts(&self) -> Vec<&'static str> {
+        std::mem::take(&mut self.inner.lock().unwrap().doubts)
     }
 
     pub(crate) fn used(&self) -> u32 {
@@ -67,6 +74,25 @@ impl Fake {
     }
 }
 
+/// A charge that may have been made.
+struct Doubt {
+    fake: Arc<Fake>,
+    stands: Mutex<bool>,
+}
+
+impl StoreDoubt for Doubt {
+    fn stands(&self) {
+        *self.stands.lock().unwrap() = true;
+    }
+}
+
+impl Drop for Doubt {
+    fn drop(&mut self) {
+        let outcome = if *self.stands.lock().unwrap() { "stands" } else { "is given back" };
+        self.fake.inner.lock().unwrap().doubts.push(outcome);
+    }
+}
+
 struct Handle(Arc<Fake>);
 
 impl Handle {
@@ -82,7 +108,15 @@ impl Handle {
             return Box::pin(pending());
         }
         if let Some((policy, share)) = inner.fails {
-            return Box::pin(async move { Err(StoreFailure::new("out of order", policy, share)) });
+            let doubt =
+                (what == "charge").then(|| Doubt { fake: Arc::clone(&self.0), stands: Mutex::default() });
+            return Box::pin(async move {
+                let failure = StoreFailure::new("out of order", policy, share);
+                Err(match doubt {
+                    Some(doubt) => failure.in_doubt(doubt),
+                    None => failure,
+                })
+            });
         }
         let wait = inner.wait;
         let used = inner.used.entry((call.limit.to_owned(), call.key.to_vec())).or_default();
