@@ -9,7 +9,7 @@ const LONGEST: usize = 128;
 /// That of the processes that use the store. The number is one that a server of a Cluster holds the key for.
 pub(crate) fn nodes(prefix: &str, number: u32) -> Vec<u8> {
     let mut full = Vec::new();
-    append(&mut full, prefix.as_bytes());
+    append_prefix(&mut full, prefix);
     full.extend_from_slice(b":v1-nodes");
     if number > 0 {
         full.extend_from_slice(format!("-{number}").as_bytes());
@@ -27,13 +27,23 @@ pub(crate) fn first_use(prefix: &str, limit: &str) -> Vec<u8> {
 pub(crate) fn budget(prefix: &str, limit: &str, key: &[u8]) -> Vec<u8> {
     // With room for what is asked of it.
     let mut full = Vec::with_capacity(prefix.len() + limit.len() + key.len() + 96);
-    append(&mut full, prefix.as_bytes());
+    append_prefix(&mut full, prefix);
     // The layout of what is kept. Another one is another number, and begins anew.
     full.extend_from_slice(b":v1:");
     append(&mut full, limit.as_bytes());
     full.push(b':');
     append(&mut full, key);
     full
+}
+
+/// It may be of several parts: their number tells it from what follows.
+fn append_prefix(full: &mut Vec<u8>, prefix: &str) {
+    for (number, part) in prefix.split(':').enumerate() {
+        if number > 0 {
+            full.push(b':');
+        }
+        append(full, part.as_bytes());
+    }
 }
 
 /// Letters, digits and a few signs stand for themselves, any other byte as `%` and two digits. What would be too long is
@@ -69,14 +79,16 @@ mod tests {
     fn no_two_budgets_share_a_key_whatever_is_in_them() {
         let long = "x".repeat(64 * 1024);
         let longer = format!("{long}x");
-        let hostile =
-            ["", "{}", "}", "{", "a:b", "a", ":", "%", "%7b", "#", "\0", "é", "\n", "v1", &long, &longer];
+        let hostile = [
+            "", "{}", "}", "{", "a:b", "a", "a:v1", "v1:a", ":", "%", "%7b", "#", "\0", "é", "\n", "v1",
+            &long, &longer,
+        ];
         let mut keys = HashSet::new();
-        for limit in hostile {
+        for (limit, prefix) in hostile.into_iter().flat_map(|limit| hostile.map(|prefix| (limit, prefix))) {
             for part in hostile.iter().map(|text| text.as_bytes()).chain([&b"\xff\xfe"[..]]) {
-                let key = budget("shop", limit, part);
+                let key = budget(prefix, limit, part);
                 assert!(key.len() < 1024 && !key.contains(&b'{') && !key.contains(&b'}'));
-                assert!(keys.insert(key), "{limit:?} {part:?}");
+                assert!(keys.insert(key), "{prefix:?} {limit:?} {part:?}");
             }
         }
     }
@@ -84,5 +96,6 @@ mod tests {
     #[test]
     fn a_plain_key_can_be_read() {
         assert_eq!(budget("shop", "login", b"alice@example.com"), b"shop:v1:login:alice%40example.com");
+        assert_eq!(budget("shop:prod", "a:b", b""), b"shop:prod:v1:a%3ab:");
     }
 }

@@ -30,11 +30,17 @@
 //!
 //! # When the server does not decide
 //!
-//! A call never connects, never waits for a connection, and has its answer within the store's time limit. Whatever keeps
-//! the server from deciding, the [policy](RedisStoreBuilder::on_disconnect) does: it admits, denies, or lets each process
-//! use its share of the limit. After three timeouts in a row, or an error that says that no call would be decided, the
-//! link is down: calls go by the policy at once, until a write in the background has succeeded. A call that timed out is
-//! not tried again; what it was charged is given back if the policy has denied it.
+//! A call never connects, waits for a connection during the first attempt only, and each of its limits in a store is decided
+//! within the store's time limit; so a call of three such limits takes three times that at most. Whatever keeps the server
+//! from deciding, the [policy](RedisStoreBuilder::on_disconnect) does: it admits, denies, or lets each process use its share
+//! of the limit. After three timeouts in a row, or an error that says that no call would be decided, the link is down: calls
+//! go by the policy at once, until a write in the background has succeeded. A call that timed out is not tried again; what
+//! it was charged is given back unless it was admitted by `Open`.
+//!
+//! A share is a budget of its own, which begins empty when it is first needed: so in the window in which a server is lost,
+//! up to the limit may be admitted once more. What a share denies is a denial like any other, with its own `retry_after`, for
+//! a process cannot know when the server is back; a call that costs more than the share ever holds is denied as
+//! [`StoreUnavailable`](ratelimit_runtime::Reason::StoreUnavailable).
 //!
 //! # In production
 //!
@@ -42,8 +48,9 @@
 //! server's clock counts, so those of servers that take over from each other should agree.
 //!
 //! **Names.** A budget is kept at `{prefix}:v1:{name}:{key}`. Give each service and environment a
-//! [prefix](RedisStoreBuilder::prefix) of its own, and limits the same `name` in every version that is to share a budget. Keys
-//! stand there in an encoding in which texts of up to 21 bytes can be read, such as mail addresses; longer ones as a digest.
+//! [prefix](RedisStoreBuilder::prefix) of its own, and limits the same `name` in every version that is to share a budget:
+//! it may change everything else about the limit, and what was used still counts. A prefix may have colons in it; of all else,
+//! other signs than letters, digits and `-_./` are written as `%` and two digits. Keys stand there in an encoding in which texts of up to 21 bytes can be read, such as mail addresses; longer ones as a digest.
 //!
 //! **Memory.** For a key in use, about 0.2 kB by `fixed_window`, `token_bucket`, `gcra` and `leaky_bucket`; about 0.3 kB by
 //! `sliding_window` and `sliding_log`, and 20 bytes more for each bucket, or call, in the window.

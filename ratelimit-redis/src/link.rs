@@ -45,8 +45,7 @@ pub(crate) use self::{
 };
 use self::{
     answer::{Answer, Late},
-    line::{Arrival, Line, Train},
-    reading::Reading,
+    line::{Arrival, Line, Reading, Train},
 };
 use crate::scripts::{Order, Script};
 
@@ -222,7 +221,7 @@ impl Link {
         self.shared.connected.load(Relaxed)
     }
 
-    /// Why it is down, if it is.
+    /// Why it is down, or what it has refused last since it came up.
     pub(crate) fn last_error(&self) -> Option<String> {
         self.shared.error().as_ref().map(|error| format!("{}: {error}", self.server))
     }
@@ -251,6 +250,9 @@ impl Shared {
 
     /// A server has refused a request. Another one may do what nobody waits for.
     fn fail(&self, request: Request, failure: Failure) {
+        if let Failure::Refused(error) = &failure {
+            self.note(error);
+        }
         let masters = self.masters.as_ref().and_then(Weak::upgrade);
         if request.answer.is_none()
             && let Some(masters) = masters
@@ -296,8 +298,8 @@ impl Shared {
         *self.error() = None;
         let number = self.connected.fetch_add(1, Relaxed);
         let (reader, writer) = wire.split();
-        let (reading, ended) = Reading::start(reader, number, self);
-        self.line().open(number, writer, reading);
+        let ended = reading::start(reader, number, self);
+        self.line().open(number, writer, Reading(ended.abort_handle()));
         self.set(LinkState::Up);
         ended
     }

@@ -70,8 +70,9 @@ impl RedisStore {
         if self.inner.is_enabled() { self.inner.route.state() } else { LinkState::Off }
     }
 
-    /// Why the link is down, for people: what the last attempt to connect has come to, or what has ended the connection. In a
-    /// Cluster, of one link that is down. `None` while it is up, and while the first attempt is under way.
+    /// Why calls go by their policy, for people: what the last attempt to connect has come to, or what has ended the
+    /// connection; while the link is up, what the server has said last to a call that it refused. In a Cluster, of one link.
+    /// `None` if there was nothing of that since the link came up, and while the first attempt is under way.
     ///
     /// It tells addresses, and what the server has answered, but no password.
     ///

@@ -29,6 +29,10 @@ pub(crate) use self::{
 ///
 /// The futures are polled by whichever executor the caller runs on, and by threads that have none. They must therefore
 /// need no runtime of the caller's, must end within the store's own time limit, and may be dropped at any point.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no store",
+    note = "what only builds a store becomes one by its last method, such as `connect_lazy()?`"
+)]
 pub trait Store: Send + Sync + 'static {
     /// Charges a call, all or nothing. If the future is dropped, what it has charged is to be given back.
     fn charge(&self, call: &StoreCall<'_>) -> StoreAnswer<StoreVerdict>;

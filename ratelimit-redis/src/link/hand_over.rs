@@ -80,7 +80,7 @@ fn failure(error: &RedisError) -> Failure {
         ErrorKind::Server(ServerErrorKind::Moved) => node().map_or(Failure::Disconnected, Failure::Moved),
         ErrorKind::Server(ServerErrorKind::Ask) => node().map_or(Failure::Disconnected, Failure::Ask),
         _ if error.is_io_error() => Failure::Disconnected,
-        _ => Failure::Refused(error.to_string()),
+        _ => Failure::Refused(shown(error, &[])),
     }
 }
 

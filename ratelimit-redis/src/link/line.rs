@@ -15,9 +15,9 @@ use std::{
     time::Duration,
 };
 
-use tokio::{io::AsyncWrite as _, time::Instant};
+use tokio::{io::AsyncWrite as _, task::AbortHandle, time::Instant};
 
-use super::{Failure, Request, reading::Reading, wire::Writer};
+use super::{Failure, Request, wire::Writer};
 use crate::resp;
 
 /// Requests that may wait to be sent. More are refused.
@@ -66,6 +66,9 @@ struct Open {
     /// Whether the connection holds nothing back of what it took.
     is_flushed: bool,
 }
+
+/// The task that reads what comes. It ends with the connection.
+pub(super) struct Reading(pub(super) AbortHandle);
 
 /// What an answer is for.
 pub(super) enum Arrival {
@@ -177,7 +180,6 @@ impl Line {
     /// Tells those whose time is over, and sets the alarm anew. Says whether the link is of no use.
     pub(super) fn ring(&mut self, now: Instant) -> bool {
         let mut first_to_end: Option<Instant> = None;
-        let timeouts = &mut self.timeouts;
         let mut is_over = |request: &mut Request| {
             if request.answer.is_none() {
                 return false;
@@ -185,7 +187,6 @@ impl Line {
             let is_over = request.deadline <= now;
             if is_over {
                 request.give_up(Failure::Timeout);
-                *timeouts += 1;
             } else {
                 first_to_end =
                     Some(first_to_end.map_or(request.deadline, |first| first.min(request.deadline)));
@@ -194,7 +195,8 @@ impl Line {
         };
         self.waiting.retain_mut(|request| !is_over(request));
         if let Track::Open(open) = &mut self.track {
-            open.requests().for_each(|request| _ = is_over(request));
+            // The server is late with what it was asked, and with nothing else.
+            self.timeouts += open.requests().map(|request| u32::from(is_over(request))).sum::<u32>();
         }
         // Whoever comes while the link is used finds an alarm that is early enough.
         self.alarm = first_to_end.or_else(|| self.used.then(|| now + self.timeout));
@@ -257,6 +259,12 @@ impl Line {
             }
         }
         _ = open.write(&mut Context::from_waker(Waker::noop()));
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

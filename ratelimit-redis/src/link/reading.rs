@@ -6,28 +6,16 @@
 
 use std::sync::Arc;
 
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::task::JoinHandle;
 
 use super::{Shared, hand_over::hand_over, wire::Reader};
 
-/// Ends when this is dropped, or when nothing can come any more.
-pub(super) struct Reading(AbortHandle);
-
-impl Reading {
-    /// Of the connection of that number. The handle tells when it has ended.
-    pub(super) fn start(mut reader: Reader, number: u32, shared: &Arc<Shared>) -> (Self, JoinHandle<()>) {
-        let shared = Arc::clone(shared);
-        let ended = tokio::spawn(async move {
-            while let Ok(answer) = reader.next().await
-                && hand_over(&shared, number, answer)
-            {}
-        });
-        (Self(ended.abort_handle()), ended)
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+/// Of the connection of that number, until nothing can come on it any more.
+pub(super) fn start(mut reader: Reader, number: u32, shared: &Arc<Shared>) -> JoinHandle<()> {
+    let shared = Arc::clone(shared);
+    tokio::spawn(async move {
+        while let Ok(answer) = reader.next().await
+            && hand_over(&shared, number, answer)
+        {}
+    })
 }

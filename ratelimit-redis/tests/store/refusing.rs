@@ -59,6 +59,8 @@ fn a_key_of_another_type_fails_its_own_calls_and_no_others() {
                 redis::cmd(command).arg("ratelimit:v1:limit:key").arg(value).exec(&mut admin).unwrap();
                 let failure = charge(&store, spec).unwrap_err();
                 assert_eq!(failure.on_failure(), OnFailure::Closed, "{algorithm} {command}: {failure}");
+                let said = store.last_error().unwrap();
+                assert!(said.contains("WRONGTYPE") || said.contains("no budget of this version"), "{said}");
             }
             block_on(store.charge(&StoreCall::new("limit", spec, b"another"))).unwrap();
         }

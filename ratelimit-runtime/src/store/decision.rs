@@ -160,6 +160,10 @@ fn by_policy(claim: &mut Claim<'_>, failure: &StoreFailure, spec: LimitSpec) -> 
         OnFailure::Closed => Err(denial(claim.limit, spec, Reason::StoreUnavailable, None, 0)),
         OnFailure::Local => {
             let decided = claim.charge_share(failure.share());
+            if decided.as_ref().is_err_and(|limited| limited.reason == Reason::CostExceedsCapacity) {
+                // Too much for a share, and not for the limit, when its store decides again.
+                return Err(denial(claim.limit, spec, Reason::StoreUnavailable, None, 0));
+            }
             claim.refuses = decided.is_err();
             decided
         }

@@ -148,6 +148,27 @@ async fn what_a_store_may_have_charged_stands_only_if_the_call_is_admitted_in_th
     }
 }
 
+#[rate_limit(max = 10, window = "1h", cost = cost, store = "shared", name = "shared.limit")]
+fn costly(cost: u32) -> Answer {
+    Ok(())
+}
+
+#[test]
+fn what_is_too_much_for_a_share_only_is_no_denial_for_good() {
+    let store = install("shared");
+    store.fail(OnFailure::Local, 0.3);
+    costly(3).unwrap();
+    let limited = costly(4).unwrap_err();
+    assert_eq!((limited.reason(), limited.retry_after()), (Reason::StoreUnavailable, None));
+    assert_eq!(limited.limit().max(), 10);
+    assert_eq!(costly(11).unwrap_err().reason(), Reason::CostExceedsCapacity);
+    assert_eq!(costly(1).unwrap_err().reason(), Reason::Exceeded);
+    let stats = handle("shared.limit").stats();
+    assert_eq!((stats.allowed, stats.denied, stats.store_failures), (1, 2, 3));
+    store.work();
+    costly(4).unwrap();
+}
+
 #[rate_limit(max = 2, window = "1h", store = "forgotten", name = "forgotten.limit")]
 async fn forgotten() -> Answer {
     Ok(())
