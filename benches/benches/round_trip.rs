@@ -6,8 +6,9 @@
 //! reads, and one on a connection of the task's own; how many calls there are in a second when 64 tasks on one connection
 //! make them; and what the server says that its script takes for each, alone and together.
 //!
-//! All that twice: while the cores are kept awake by loops that give way to everything else, as on a server that has something
-//! to do; and while they fall asleep between calls, which can cost more than the call, above all in a virtual machine.
+//! All that twice. First the server has a core to itself, and the cores are kept awake by loops that give way to everything
+//! else: so each call takes the same way, as on machines that have something to do. Then everything runs where the system
+//! puts it, and cores fall asleep between calls, which can cost more than the call, above all in a virtual machine.
 
 #[expect(dead_code, reason = "the tests of `ratelimit-redis` use the rest")]
 #[path = "../../ratelimit-redis/tests/support/mod.rs"]
@@ -16,8 +17,8 @@ mod support;
 use std::{
     collections::VecDeque,
     fmt::Write as _,
-    process::{Child, Command},
-    sync::{Arc, Mutex, mpsc},
+    process::{Child, Command, Stdio},
+    sync::{Arc, LazyLock, Mutex, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -45,9 +46,9 @@ const TIMEOUT: Duration = Duration::from_millis(50);
 fn main() {
     for engine in Engine::all() {
         let awake = Awake::start();
-        runtime().block_on(decisions(engine, "cores awake"));
+        runtime().block_on(decisions(engine, true));
         drop(awake);
-        runtime().block_on(decisions(engine, "cores asleep"));
+        runtime().block_on(decisions(engine, false));
         runtime().block_on(failures(engine));
     }
 }
@@ -65,8 +66,7 @@ struct Awake(Vec<Child>);
 
 impl Awake {
     fn start() -> Self {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let loops = (0..cores).filter_map(|core| {
+        let loops = (0..cores()).filter_map(|core| {
             let arguments =
                 ["-c", &core.to_string(), "chrt", "--idle", "0", "sh", "-c", "while :; do :; done"];
             Command::new("taskset").args(arguments).spawn().ok()
@@ -81,11 +81,30 @@ impl Drop for Awake {
             _ = child.kill();
             _ = child.wait();
         }
+        move_to(&format!("0-{}", cores() - 1));
     }
 }
 
-async fn decisions(engine: Engine, machine: &str) {
+fn cores() -> usize {
+    static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+    *CORES
+}
+
+/// This process, and what it starts from now on.
+fn move_to(cores: &str) {
+    let own = std::process::id().to_string();
+    _ = Command::new("taskset").args(["-a", "-c", "-p", cores, &own]).stdout(Stdio::null()).status();
+}
+
+async fn decisions(engine: Engine, apart: bool) {
+    if apart {
+        move_to("0");
+    }
     let server = Server::start(engine);
+    if apart && cores() > 1 {
+        move_to(&format!("1-{}", cores() - 1));
+    }
+    let machine = if apart { "cores awake" } else { "cores asleep" };
     let client = redis::Client::open(server.url()).unwrap();
     let here = client.get_multiplexed_async_connection().await.unwrap();
     let there = Pings::start(server.port);
@@ -155,12 +174,15 @@ impl Bench {
             call(0).await;
         }
         script_time(&self.server);
-        let (mut here, mut there, mut times) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut over_here, mut than_there, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..CALLS {
             // In turn, since machines have better and worse moments.
-            here.push(timed(self.ping_here()).await);
-            there.push(timed(self.there.ping()).await);
-            times.push(timed(call(0)).await);
+            let here = timed(self.ping_here()).await;
+            let there = timed(self.there.ping()).await;
+            let time = timed(call(0)).await;
+            over_here.push(micros(time) - micros(here));
+            than_there.push(micros(time) - micros(there));
+            times.push(time);
         }
         let alone = script_time(&self.server) / CALLS;
         let (each, call) = (CALLS / 4, &call);
@@ -174,15 +196,22 @@ impl Bench {
         let per_second = f64::from(TASKS * each) / began.elapsed().as_secs_f64();
         let together = script_time(&self.server) / (TASKS * each);
         let [p50, p99] = [50, 99].map(|percent| part(&mut times, percent));
-        let [there, here] = [there, here].map(|mut pings| p50.saturating_sub(part(&mut pings, 50)));
+        let [there, here] = [than_there, over_here].map(|mut over| {
+            over.sort_by(f64::total_cmp);
+            over[over.len() / 2]
+        });
         let mut line = format!(
-            "  {name:30} {p50:>8.1?}  {p99:>8.1?}     {there:>8.1?} {here:>8.1?}   {per_second:>8.0}/s"
+            "  {name:30} {p50:>8.1?}  {p99:>8.1?}     {there:>5.1} {here:>5.1} µs   {per_second:>8.0}/s"
         );
         if !alone.is_zero() {
             _ = write!(line, "   {alone:.1?}, {together:.1?}");
         }
         println!("{line}");
     }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
 }
 
 async fn timed(call: impl Future<Output = ()>) -> Duration {
