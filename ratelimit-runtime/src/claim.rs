@@ -7,7 +7,7 @@ use ratelimit_spec::Mode;
 use crate::{
     budget::{Cause, Charge, Place, Refusal},
     demand::Demand,
-    denied::{RateLimited, Reason, Subject},
+    denied::{RateLimited, Reason},
     key::Key,
     limit::Limit,
     store,
@@ -350,7 +350,7 @@ impl Outlook {
             Cause::Exceeded { .. } | Cause::Queued { .. } => Reason::Exceeded,
         };
         RateLimited {
-            subject: Subject::Copied(limit.name.clone(), self.refusal.spec),
+            subject: limit.subject(self.refusal.spec),
             reason: reason.unwrap_or(own),
             retry_after: self.retry_after,
             remaining: self.refusal.remaining,

@@ -7,10 +7,10 @@ use ratelimit_spec::{LimitSpec, Mode};
 
 use crate::{
     clock::TimeSource,
-    denied::Name,
     keyed::KeyedLimiter,
     limit::Limit,
     limiter::Limiter,
+    name::Name,
     path::{is_in_generated_item, name_of},
 };
 

@@ -1,10 +1,10 @@
 //! What a denied call is told.
 
-use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
+use std::{error::Error, fmt, time::Duration};
 
 use ratelimit_spec::LimitSpec;
 
-use crate::limit::Limit;
+use crate::name::Name;
 
 /// A call was denied by a limit, and nothing was charged.
 ///
@@ -36,8 +36,14 @@ pub struct RateLimited {
 #[derive(Clone)]
 pub(crate) enum Subject {
     /// One that lives for ever and had never been changed: a flood of denials need not copy it.
-    Unchanged(&'static Limit),
+    Unchanged(&'static Origin),
     Copied(Name, LimitSpec),
+}
+
+/// What a limit was made as.
+pub(crate) struct Origin {
+    pub(crate) name: Name,
+    pub(crate) spec: LimitSpec,
 }
 
 /// Why a call was denied.
@@ -106,14 +112,14 @@ impl RateLimited {
 impl Subject {
     fn name(&self) -> &Name {
         match self {
-            Self::Unchanged(limit) => &limit.name,
+            Self::Unchanged(origin) => &origin.name,
             Self::Copied(name, _) => name,
         }
     }
 
     fn spec(&self) -> &LimitSpec {
         match self {
-            Self::Unchanged(limit) => limit.first_spec(),
+            Self::Unchanged(origin) => &origin.spec,
             Self::Copied(_, spec) => spec,
         }
     }
@@ -158,47 +164,4 @@ fn readable(duration: Duration) -> Duration {
     let step = if duration >= Duration::from_secs(1) { 1_000_000 } else { 1_000 };
     let nanos = duration.subsec_nanos().next_multiple_of(step);
     Duration::from_secs(duration.as_secs()).saturating_add(Duration::from_nanos(nanos.into()))
-}
-
-/// The name of a limit, shared by all denials that carry it.
-#[derive(Clone, Debug)]
-pub(crate) enum Name {
-    Fixed(&'static Text),
-    Shared(Arc<Text>),
-}
-
-#[derive(Debug)]
-pub(crate) struct Text {
-    text: Cow<'static, str>,
-    /// Chosen by the user, and not the path of a function.
-    explicit: bool,
-}
-
-impl Name {
-    /// Of a limiter that is given none.
-    pub(crate) const UNNAMED: Self = Self::Fixed(&Text { text: Cow::Borrowed("limiter"), explicit: false });
-
-    /// One that is kept for ever: for limits that are.
-    pub(crate) fn leaked(text: impl Into<Cow<'static, str>>, explicit: bool) -> Self {
-        Self::Fixed(Box::leak(Box::new(Text { text: text.into(), explicit })))
-    }
-
-    pub(crate) fn shared(text: &str, explicit: bool) -> Self {
-        Self::Shared(Arc::new(Text { text: Cow::Owned(text.to_owned()), explicit }))
-    }
-
-    fn text(&self) -> &Text {
-        match self {
-            Self::Fixed(text) => text,
-            Self::Shared(text) => text,
-        }
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.text().text
-    }
-
-    fn is_explicit(&self) -> bool {
-        self.text().explicit
-    }
 }

@@ -106,7 +106,7 @@ mod tests {
     use ratelimit_spec::LimitSpec;
 
     use super::*;
-    use crate::denied::{Name, Subject};
+    use crate::{denied::Subject, name::Name};
 
     #[test]
     fn a_store_that_is_down_is_a_503_that_claims_nothing_of_the_budget() {

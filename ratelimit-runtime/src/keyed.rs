@@ -8,9 +8,10 @@ use crate::{
     claim::{Claim, decide},
     clock::{Clock, TimeSource},
     demand::Demand,
-    denied::{Name, RateLimited},
+    denied::RateLimited,
     key::{Key, RateLimitKey},
     limit::Limit,
+    name::Name,
     permit::Permit,
     store::{acquire, acquire_blocking},
     wait::Terms,
@@ -82,7 +83,7 @@ impl KeyedLimiter {
     pub fn with_name(mut self, name: &str) -> Self {
         // Whatever else holds the limit borrows this limiter, and would have kept it from being moved here.
         if let Some(limit) = Arc::get_mut(&mut self.limit) {
-            limit.name = Name::shared(name, true);
+            limit.origin.name = Name::shared(name, true);
         }
         self
     }

@@ -73,6 +73,7 @@ mod key;
 mod keyed;
 mod limit;
 mod limiter;
+mod name;
 mod path;
 mod permit;
 mod private;

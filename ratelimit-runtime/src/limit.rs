@@ -15,8 +15,9 @@ use crate::{
     budgets::Budgets,
     clock::{TimeSource, coarse_now},
     demand::Demand,
-    denied::Name,
+    denied::{Origin, Subject},
     key::{Key, RateLimitKey},
+    name::Name,
     rules::Rules,
     spec_cell::SpecCell,
     stats::{Counters, Stats},
@@ -35,7 +36,7 @@ use crate::{
 
 /// What a limiter of either kind is made of.
 pub(crate) struct Limit {
-    pub(crate) name: Name,
+    pub(crate) origin: Origin,
     pub(crate) clock: TimeSource,
     pub(crate) budgets: Budgets,
     pub(crate) counters: Counters,
@@ -78,7 +79,7 @@ impl Limit {
 
     fn new(name: Name, spec: LimitSpec, clock: TimeSource, lag: Lag, budgets: Budgets) -> Self {
         Self {
-            name,
+            origin: Origin { name, spec },
             clock,
             budgets,
             counters: Counters::default(),
@@ -103,7 +104,12 @@ impl Limit {
     }
 
     pub(crate) fn name(&self) -> &str {
-        self.name.as_str()
+        self.origin.name.as_str()
+    }
+
+    /// What its denials tell of it, with the limit that was in force.
+    pub(crate) fn subject(&self, spec: LimitSpec) -> Subject {
+        Subject::Copied(self.origin.name.clone(), spec)
     }
 
     /// A key, as the budgets of this limit know it.
@@ -268,11 +274,6 @@ impl Limit {
             self.counters.withdrawn(1);
         }
         self.give_back(charge, Budgets::undo);
-    }
-
-    /// The limit that it was made with.
-    pub(crate) fn first_spec(&self) -> &LimitSpec {
-        self.spec.first()
     }
 
     pub(crate) fn reset(&self) {

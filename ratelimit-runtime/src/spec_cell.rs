@@ -16,19 +16,13 @@ use crate::sync::{
 /// A reader that finds the same even version before and after has read words of one writing: had it read a later one's,
 /// the fence would have shown it that one's version. Writers take turns by a lock of their own.
 pub(crate) struct SpecCell {
-    /// What it was made with.
-    first: LimitSpec,
     version: AtomicU64,
     words: [AtomicU64; 3],
 }
 
 impl SpecCell {
     pub(crate) fn new(spec: LimitSpec) -> Self {
-        Self { first: spec, version: AtomicU64::new(0), words: spec.pack().map(AtomicU64::new) }
-    }
-
-    pub(crate) fn first(&self) -> &LimitSpec {
-        &self.first
+        Self { version: AtomicU64::new(0), words: spec.pack().map(AtomicU64::new) }
     }
 
     pub(crate) fn get(&self) -> LimitSpec {

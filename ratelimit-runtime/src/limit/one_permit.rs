@@ -186,7 +186,7 @@ impl Limit {
     /// What a call is told that [`check`](Self::check) or [`check_key`](Self::check_key) has denied.
     #[inline(never)]
     pub(crate) fn denial(&'static self, retry_after: u64) -> RateLimited {
-        RateLimited::exceeded(Subject::Unchanged(self), retry_after)
+        RateLimited::exceeded(Subject::Unchanged(&self.origin), retry_after)
     }
 
     /// Denies a call that asked for one permit, and counts it, if the limit in force is still the one of this number; else it
@@ -197,7 +197,7 @@ impl Limit {
             return None;
         }
         self.counters.denied();
-        Some(RateLimited::exceeded(Subject::Copied(self.name.clone(), spec), self.retry_after(wait)))
+        Some(RateLimited::exceeded(self.subject(spec), self.retry_after(wait)))
     }
 
     /// The time for a decision that is made again if it comes out as a denial in [doubt](Lag::doubt): by the coarse clock,
@@ -211,7 +211,7 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LimitSpec, clock::TimeSource, denied::Name};
+    use crate::{LimitSpec, clock::TimeSource, name::Name};
     use std::time::Duration;
 
     #[test]

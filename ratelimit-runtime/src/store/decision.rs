@@ -10,7 +10,7 @@ use crate::{
     budget::Charge,
     claim::{Claim, Role, count_admission, count_denial, decide_here, outlook_here},
     clock::nanos,
-    denied::{RateLimited, Reason, Subject},
+    denied::{RateLimited, Reason},
     limit::Limit,
 };
 
@@ -177,12 +177,7 @@ pub(super) fn denial(
     retry_after: Option<Duration>,
     remaining: u32,
 ) -> RateLimited {
-    RateLimited {
-        subject: Subject::Copied(limit.name.clone(), spec),
-        reason,
-        retry_after: retry_after.map(nanos),
-        remaining,
-    }
+    RateLimited { subject: limit.subject(spec), reason, retry_after: retry_after.map(nanos), remaining }
 }
 
 /// Of all limits that stand against a call that one has denied, the last to free: so that its time holds for all.

@@ -13,7 +13,7 @@ use crate::{
     budget::{Cause, Charge, Place},
     claim::{Claim, Role},
     demand::Demand,
-    denied::{RateLimited, Reason, Subject},
+    denied::{RateLimited, Reason},
     key::Key,
     limit::Limit,
 };
@@ -225,12 +225,7 @@ impl Stand {
             Reason::CostExceedsCapacity => None,
             _ => ready_at.map(|ready_at| self.limit.retry_after(ready_at.saturating_sub(now))),
         };
-        RateLimited {
-            subject: Subject::Copied(self.limit.name.clone(), limit),
-            reason,
-            retry_after,
-            remaining,
-        }
+        RateLimited { subject: self.limit.subject(limit), reason, retry_after, remaining }
     }
 }
 

@@ -13,13 +13,8 @@ use std::{
 
 use super::super::{Stage, Terms, Waiting, enter};
 use crate::{
-    LimitSpec, ManualClock, Permit, RateLimited,
-    claim::Claim,
-    clock::TimeSource,
-    demand::Demand,
-    denied::{Name, Reason},
-    key::Key,
-    limit::Limit,
+    LimitSpec, ManualClock, Permit, RateLimited, claim::Claim, clock::TimeSource, demand::Demand,
+    denied::Reason, key::Key, limit::Limit, name::Name,
 };
 
 #[derive(Default)]
