@@ -61,6 +61,7 @@ mod budget;
 mod budgets;
 mod claim;
 mod clock;
+mod control;
 mod declared;
 mod demand;
 mod denied;

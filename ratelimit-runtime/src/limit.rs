@@ -11,10 +11,8 @@ use ratelimit_spec::{LimitSpec, Mode, SpecError};
 
 use crate::{
     algorithm::{Grain, Lag},
-    budget::{Charge, Refunded},
     budgets::Budgets,
     clock::{TimeSource, coarse_now},
-    demand::Demand,
     denied::{Origin, Subject},
     key::{Key, RateLimitKey},
     name::Name,
@@ -31,7 +29,6 @@ use crate::{
         lock,
     },
     table::Table,
-    wait,
 };
 
 /// What a limiter of either kind is made of.
@@ -138,7 +135,7 @@ impl Limit {
     /// A precise reading is right by any rules, one that lags only by such. So while the rules change, all is precise.
     #[inline]
     fn lag(&self) -> Lag {
-        // Acquire: pairs with the Release in `set_spec`; who finds a lag finds the rules that allow for it.
+        // Acquire: pairs with the Release in `change_budgets`; who finds a lag finds the rules that allow for it.
         Lag::of_word(self.lag.load(Acquire))
     }
 
@@ -163,7 +160,8 @@ impl Limit {
         self.spec.get()
     }
 
-    pub(crate) fn set_spec(&self, spec: LimitSpec) -> Result<(), SpecError> {
+    /// Puts another limit in force, and says when. Those in line do not hear of it here: see `control.rs`.
+    pub(crate) fn change_spec(&self, spec: LimitSpec) -> Result<u64, SpecError> {
         spec.validate()?;
         // From here on each charge notes its time, so none can be later than the change.
         let held = self.budgets.hold();
@@ -180,11 +178,7 @@ impl Limit {
         self.changes.fetch_add(1, AcqRel);
         drop(changing);
         drop(held);
-        if self.stored.is_some() {
-            store::changed(self);
-        }
-        wait::limit_changed(self, now);
-        Ok(())
+        Ok(now)
     }
 
     /// Lets the budgets here hold no more than this process's share.
@@ -236,74 +230,9 @@ impl Limit {
         }
     }
 
-    pub(crate) fn set_mode(&self, mode: Mode) {
+    /// Those in line do not hear of it here.
+    pub(crate) fn change_mode(&self, mode: Mode) {
         self.mode.store(mode as u8 | if self.stored.is_some() { STORED } else { 0 }, Relaxed);
-        if self.stored.is_some() {
-            store::changed(self);
-        }
-        if mode != Mode::Enforce {
-            wait::limit_released(self, mode, self.precise_now());
-        }
-    }
-
-    /// Gives back what an admitted call was charged, and says how many permits that freed.
-    pub(crate) fn refund(&self, charge: &Charge) -> u32 {
-        self.give_back(charge, Budgets::refund)
-    }
-
-    fn give_back(&self, charge: &Charge, how: impl FnOnce(&Budgets, &Charge, u64) -> Refunded) -> u32 {
-        if charge.cost == 0 {
-            return 0;
-        }
-        if let Some((key, receipt)) = charge.receipt() {
-            return store::refund(self, key, charge.cost, receipt);
-        }
-        let refunded = how(&self.budgets, charge, self.now());
-        for place in refunded.queued {
-            wait::budget_emptied(self, place, self.precise_now());
-        }
-        refunded.permits
-    }
-
-    /// Takes a charge back because the call was denied after all.
-    pub(crate) fn withdraw(&self, charge: &Charge) {
-        if let Some((key, receipt)) = charge.receipt() {
-            return store::undo(self, key, charge.cost, receipt);
-        }
-        if charge.counted {
-            self.counters.withdrawn(1);
-        }
-        self.give_back(charge, Budgets::undo);
-    }
-
-    pub(crate) fn reset(&self) {
-        store::reset_all(self);
-        let now = self.precise_now();
-        self.budgets.reset(now);
-        wait::limit_changed(self, now);
-    }
-
-    pub(crate) fn reset_key(&self, key: &Key) {
-        store::reset_key(self, *key);
-        let now = self.precise_now();
-        self.budgets.reset_key(key, now);
-        if let Some(place) = self.budgets.line_of(key, now) {
-            wait::budget_emptied(self, place, now);
-        }
-    }
-
-    pub(crate) fn used(&self, key: &Key) -> u32 {
-        if let Some(used) = store::used(self, *key) {
-            return used;
-        }
-        self.budgets.look(key, self.now(), |rules, state, now| rules.plan.used(state, now))
-    }
-
-    pub(crate) fn remaining(&self, key: &Key) -> u32 {
-        if let Some(used) = store::used(self, *key) {
-            return Demand::new(0).capacity(&self.spec()).saturating_sub(used);
-        }
-        self.budgets.look(key, self.now(), |rules, state, now| rules.remaining(state, now, &Demand::new(0)))
     }
 
     pub(crate) fn stats(&self) -> Stats {
@@ -333,7 +262,7 @@ mod tests {
         let name = || Name::shared("limit", true);
         for limit in [Limit::unkeyed(name(), second, clock()), Limit::keyed(name(), second, clock(), 10)] {
             let is_coarse = |spec: LimitSpec| {
-                limit.set_spec(spec).unwrap();
+                limit.change_spec(spec).unwrap();
                 limit.lag.load(Relaxed) > 0
             };
             assert!(limit.lag.load(Relaxed) > 0);
@@ -355,7 +284,7 @@ mod tests {
         let spec = LimitSpec::new(5, Duration::from_secs(1));
         let limit = Limit::unkeyed(Name::shared("limit", true), spec, TimeSource::System { lag: 8_400_000 });
         assert_eq!((limit.retry_after(0), limit.retry_after(1)), (0, 8_400_001));
-        limit.set_spec(spec.with_algorithm(Algorithm::Gcra)).unwrap();
+        limit.change_spec(spec.with_algorithm(Algorithm::Gcra)).unwrap();
         assert_eq!((limit.retry_after(0), limit.retry_after(1)), (0, 1));
     }
 }

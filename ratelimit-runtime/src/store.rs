@@ -1,5 +1,6 @@
 //! Budgets that live elsewhere than in this process, for several of them to share.
 
+mod call;
 mod decision;
 mod exclusive;
 mod installed;
@@ -13,11 +14,12 @@ use ratelimit_spec::LimitSpec;
 
 pub use self::installed::{InstallError, install_store};
 pub(crate) use self::{
+    call::{refund, reset_all, reset_key, undo, used},
     decision::decide,
     exclusive::Exclusive,
     installed::is_installed,
     line::changed,
-    stored::{Stored, part, refund, reset_all, reset_key, share_of, undo, used},
+    stored::{Stored, part, share_of},
     waiting::{acquire, acquire_blocking},
 };
 

@@ -4,7 +4,7 @@
 
 use super::Limit;
 use crate::{
-    budget::{Charge, Place, Take, Taken},
+    budget::{Take, Taken},
     budgets::{Budgets, Only},
     clock::coarse_now,
     denied::{RateLimited, Subject},
@@ -138,7 +138,7 @@ impl Limit {
         Verdict::of(table.take_under_lock(hash, &key, now, &self.counters), now, 0)
     }
 
-    /// Takes one permit that is at hand, and may be [put back](Self::put_back). The budget counts the call as admitted.
+    /// Takes one permit that is at hand, and may be put back. The budget counts the call as admitted.
     #[inline]
     pub(crate) fn take_at_hand(&self, key: Option<&Key>) -> Option<Taken> {
         let taken = match (&self.budgets, key) {
@@ -150,13 +150,6 @@ impl Limit {
             Take::Taken(taken) => Some(taken),
             Take::Denied { .. } | Take::Ask => None,
         }
-    }
-
-    /// As if the call had not come.
-    #[cold]
-    pub(crate) fn put_back(&self, key: Option<&Key>, taken: Taken) {
-        let place = key.map_or(Place::Only, |key| Place::Own(*key));
-        self.withdraw(&Charge::counted(place, taken));
     }
 
     /// Decides about one permit of a budget that refills steadily, if that is plain: by a rough time, if that will do.

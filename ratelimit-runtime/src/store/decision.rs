@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use ratelimit_spec::{Algorithm, LimitSpec};
 
-use super::{OnFailure, StoreDoubt, StoreFailure, StoreReceipt, StoreVerdict, line, stored::call};
+use super::{OnFailure, StoreDoubt, StoreFailure, StoreReceipt, StoreVerdict, call::call, line};
 use crate::{
     budget::Charge,
     claim::{Claim, Role, count_admission, count_denial, decide_here, outlook_here},

@@ -11,10 +11,10 @@ use ratelimit_spec::Algorithm;
 
 use super::{
     StoreCall,
+    call::call,
     decision::{Standing, attempt, count, decide, denial, is_queue},
     exclusive::Exclusive,
     line::{Place, hasten, waiting},
-    stored::call,
 };
 use crate::{
     claim::{Claim, Role},
