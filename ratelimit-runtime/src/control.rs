@@ -11,7 +11,7 @@ use crate::{
     demand::Demand,
     key::Key,
     limit::Limit,
-    store, wait as lines,
+    lines, store,
 };
 
 impl Limit {

@@ -5,16 +5,16 @@ use std::{fmt, sync::Arc, time::Duration};
 use ratelimit_spec::{LimitSpec, SpecError};
 
 use crate::{
-    claim::{Claim, decide},
+    claim::Claim,
     clock::{Clock, TimeSource},
     demand::Demand,
     denied::RateLimited,
     key::Key,
     limit::Limit,
+    lines::Terms,
     name::Name,
     permit::Permit,
-    store::{acquire, acquire_blocking},
-    wait::Terms,
+    store::{acquire, acquire_blocking, decide},
 };
 
 /// One budget for all calls.

@@ -6,13 +6,13 @@ pub use inventory;
 
 use crate::{LazyKeyedLimiter, LazyLimiter, Permit, RateLimitKey, RateLimited};
 use crate::{
-    claim::{Claim, decide},
+    claim::Claim,
     demand::Demand,
     keyed::KeyedLimiter,
     limiter::Limiter,
+    lines::Terms,
     request::admit_plainly,
-    store::{self, Exclusive},
-    wait::Terms,
+    store::{self, Exclusive, decide},
 };
 pub use crate::{
     declared::Declared,
@@ -223,7 +223,8 @@ pub fn check<const N: usize>(requests: [Request<'static>; N]) -> Result<(), Rate
 #[inline(always)]
 pub async fn check_async<const N: usize>(requests: [Request<'static>; N]) -> Result<(), RateLimited> {
     if requests.iter().any(Request::is_stored) {
-        return Exclusive::new(async move { store::decide(&mut requests.map(Claim::from)).await }).await;
+        return Exclusive::new(async move { store::decide_async(&mut requests.map(Claim::from)).await })
+            .await;
     }
     check(requests)
 }
@@ -260,7 +261,7 @@ pub async fn admit_async<const N: usize>(
     }
     Exclusive::new(async move {
         let mut claims = requests.map(Claim::from);
-        store::decide(&mut claims).await?;
+        store::decide_async(&mut claims).await?;
         Ok(Permit::of(&claims))
     })
     .await

@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    claim::{Claim, decide},
-    demand::Demand,
-    denied::RateLimited,
-    key::Key,
-    limit::Limit,
+    claim::Claim, demand::Demand, denied::RateLimited, key::Key, limit::Limit, store::decide,
     verdict::Verdict,
 };
 

@@ -15,7 +15,7 @@ use ratelimit_spec::LimitSpec;
 pub use self::installed::{InstallError, install_store};
 pub(crate) use self::{
     call::{refund, reset_all, reset_key, undo, used},
-    decision::decide,
+    decision::{decide, decide_async},
     exclusive::Exclusive,
     installed::is_installed,
     line::changed,

@@ -1,69 +1,24 @@
-//! Waiting for a permit: first come, first served.
-//!
-//! Who cannot be admitted at once takes a ticket and stands in line at every budget that it needs. A budget with a line
-//! is barred to everybody else ([`Cause::Queued`](crate::budget::Cause)), so nobody passes those who wait, and a ticket
-//! is admitted once it is first in all of its lines and all of its budgets admit it together. It holds nothing before.
-//!
-//! Whoever comes by moves a line on, in the name of those who stand in it: the alarm of a waiter, a refund, a reset, a
-//! change of the limit, a waiter that leaves. So a task that is not polled holds up nobody, and one that is dropped loses
-//! nothing: what it was granted meanwhile is given back.
-//!
-//! All lines of the process are in one [room](room::Room) under one lock. It is taken to wait, and by those who meet a
-//! line, never by a call that is decided without one. A budget's own lock may be taken under it, not the other way
-//! round; no clock of a user is read and no waker is called while it is held.
+//! A call that waits for its permit: it is admitted at once, or stands in line until its turn comes.
 
-mod bell;
 mod blocking;
-mod forecast;
-mod line;
-mod room;
 #[cfg(test)]
 mod tests;
-mod ticket;
-mod turn;
 
 use std::{
     future::Future,
     mem,
     pin::Pin,
     task::{Context, Poll, Waker},
-    time::Duration,
 };
 
-use ratelimit_spec::Mode;
-
-pub(crate) use self::blocking::{block_on, block_on_future};
-use self::{line::LineId, room::enter, ticket::Number, turn::Standing};
+pub(crate) use self::blocking::block_on;
 use crate::{
-    algorithm::END_OF_TIME,
-    budget::Place,
-    claim::{Claim, Role, charge, count_admission},
-    clock::nanos,
-    demand::Demand,
+    claim::Claim,
+    decision::{charge, count_admission},
     denied::RateLimited,
-    limit::Limit,
+    lines::{self, Number, Standing, Terms},
     permit::Permit,
 };
-
-/// How a call waits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
-    /// The longest wait; `None`: as long as it takes.
-    pub(crate) at_most: Option<Duration>,
-    /// With so many in a line, the next is denied.
-    pub(crate) max_waiters: usize,
-    /// The call cannot be denied: what would be a denial waits until the limit is changed.
-    pub(crate) surely: bool,
-}
-
-impl Terms {
-    /// How many may stand in one line, unless said otherwise.
-    pub(crate) const DEFAULT_MAX_WAITERS: usize = 1024;
-
-    fn deadline(&self, now: u64) -> Option<u64> {
-        self.at_most.map(|at_most| now.saturating_add(nanos(at_most)).min(END_OF_TIME))
-    }
-}
 
 /// A call that waits for its permit. Nothing happens before the first poll.
 pub(crate) struct Waiting<'a, const N: usize> {
@@ -121,10 +76,8 @@ impl<'a, const N: usize> Waiting<'a, N> {
         let mut waker = Some(waker.clone());
         let Self { claims, terms, stage, blocks } = self;
         let standing = match *stage {
-            Stage::Start | Stage::Refused => {
-                enter(|room, later| room.join(claims, terms, !*blocks, now, &mut waker, later))
-            }
-            Stage::InLine(ticket) => enter(|room, later| room.look(ticket, claims, now, &mut waker, later)),
+            Stage::Start | Stage::Refused => lines::join(claims, terms, !*blocks, now, &mut waker),
+            Stage::InLine(ticket) => lines::look(ticket, claims, now, &mut waker),
             Stage::Over => return Turn::Waits { now, at: None },
         };
         match standing {
@@ -172,60 +125,7 @@ impl<'a, const N: usize> Future for Waiting<'a, N> {
 impl<const N: usize> Drop for Waiting<'_, N> {
     fn drop(&mut self) {
         if let Stage::InLine(ticket) = mem::replace(&mut self.stage, Stage::Over) {
-            let now = self.now();
-            enter(|room, later| room.leave(ticket, now, later));
+            lines::leave(ticket, self.now());
         }
     }
-}
-
-/// Charges a call that does not wait, if nobody is in line before it and there is room.
-///
-/// Elsewhere a line may seem to be there that somebody only looks for a place in. Here none comes or goes meanwhile.
-pub(crate) fn charge_if_nobody_waits(claims: &mut [Claim<'_>]) -> bool {
-    let now = claims.first().map_or(0, |claim| claim.limit.precise_now());
-    enter(|room, later| room.charge(claims, now, later))
-}
-
-/// When a call that does not wait would be admitted behind those in line at `place`; `None`: no time can be given.
-pub(crate) fn ready_behind(limit: &Limit, place: Place, demand: &Demand, now: u64) -> Option<u64> {
-    let id = LineId::of(limit, place);
-    enter(|room, later| {
-        room.settle(vec![id], now, later);
-        match room.lines.get(&id).and_then(|line| line.end.as_ref()) {
-            Some(end) => end.ready_at(now, demand),
-            None => limit.budgets.ready_at(place, now, demand),
-        }
-    })
-}
-
-/// A budget with a line has more room than was foreseen.
-pub(crate) fn budget_emptied(limit: &Limit, place: Place, now: u64) {
-    let line = vec![LineId::of(limit, place)];
-    enter(|room, later| {
-        room.hasten(&line);
-        room.advance(line, now, later);
-    });
-}
-
-/// A limit's rules or budgets are others now: all in line there are decided anew.
-pub(crate) fn limit_changed(limit: &Limit, now: u64) {
-    enter(|room, later| {
-        let lines = room.lines_of(limit);
-        room.upset(&lines);
-        room.settle(lines, now, later);
-    });
-}
-
-/// A limit is enforced no more: nobody waits for it any longer.
-pub(crate) fn limit_released(limit: &Limit, mode: Mode, now: u64) {
-    let role = match mode {
-        Mode::Off => Role::Free,
-        Mode::Shadow => Role::Shadow,
-        Mode::Enforce => return,
-    };
-    enter(|room, later| {
-        for id in room.lines_of(limit) {
-            room.release(id, role, now, later);
-        }
-    });
 }

@@ -3,7 +3,7 @@
 use ratelimit_spec::LimitSpec;
 
 use super::{Store, StoreCall, StoreFailure, StoreReceipt, line};
-use crate::{demand::Demand, key::Key, limit::Limit, wait::block_on_future};
+use crate::{demand::Demand, key::Key, limit::Limit, park::block_on_future};
 
 /// What a call asks of the store.
 pub(super) fn call<'a>(limit: &'a Limit, spec: &LimitSpec, key: &'a [u8], demand: &Demand) -> StoreCall<'a> {

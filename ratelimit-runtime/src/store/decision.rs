@@ -8,24 +8,29 @@ use ratelimit_spec::{Algorithm, LimitSpec};
 use super::{OnFailure, StoreDoubt, StoreFailure, StoreReceipt, StoreVerdict, call::call, line};
 use crate::{
     budget::Charge,
-    claim::{Claim, Role, count_admission, count_denial, decide_here, outlook_here},
+    claim::{Claim, Role},
     clock::nanos,
+    decision::{count, decide_alone, decide_here, decide_together, outlook_here},
     denied::{RateLimited, Reason},
     limit::Limit,
+    park::block_on_future,
 };
 
-/// Decides about a call, and counts it. Dropped in the middle, nothing is charged.
-pub(crate) async fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
+/// Decides about a call, wherever its budgets are: every limit admits it and is charged, or none is charged. Blocks the
+/// thread for a store.
+pub(crate) fn decide(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
+    match claims {
+        [claim] if claim.role == Role::Enforced => decide_alone(claim),
+        _ if claims.iter().any(Claim::is_stored) => block_on_future(decide_async(claims)),
+        _ => decide_together(claims),
+    }
+}
+
+/// Decides about a call where a store has a say. Dropped in the middle, nothing is charged.
+pub(crate) async fn decide_async(claims: &mut [Claim<'_>]) -> Result<(), RateLimited> {
     let decision = attempt(claims, Standing::Passing).await;
     count(claims, &decision);
     decision
-}
-
-pub(super) fn count(claims: &[Claim<'_>], decision: &Result<(), RateLimited>) {
-    match decision {
-        Ok(()) => count_admission(claims),
-        Err(_) => count_denial(claims),
-    }
 }
 
 /// How a call stands to those in line.

@@ -12,19 +12,22 @@ use ratelimit_spec::Algorithm;
 use super::{
     StoreCall,
     call::call,
-    decision::{Standing, attempt, count, decide, denial, is_queue},
+    decision::{Standing, attempt, decide_async, denial, is_queue},
     exclusive::Exclusive,
     line::{Place, hasten, waiting},
 };
 use crate::{
     claim::{Claim, Role},
     clock::nanos,
+    decision::count,
     denied::{RateLimited, Reason},
     key::Key,
     limit::Limit,
+    lines::Terms,
+    park::block_on_future,
     permit::Permit,
     timer::Alarm,
-    wait::{Terms, Waiting, block_on, block_on_future},
+    wait::{Waiting, block_on},
 };
 
 /// Waits for a call's turn, wherever its budgets are.
@@ -66,7 +69,7 @@ async fn wait<const N: usize>(mut claims: [Claim<'_>; N], terms: Terms) -> Resul
         }
     }
     let Some(place) = Place::take(in_line(&claims), terms.max_waiters) else {
-        return match decide(&mut claims).await {
+        return match decide_async(&mut claims).await {
             Ok(()) => Ok(Permit::of(&claims)),
             Err(limited) if limited.reason == Reason::Exceeded => {
                 Err(RateLimited { reason: Reason::QueueFull, ..limited })

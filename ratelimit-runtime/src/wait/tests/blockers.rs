@@ -8,7 +8,7 @@ use std::{
 use ratelimit_spec::LimitSpec;
 
 use super::world::{Caller, claims, limit, terms};
-use crate::{ManualClock, claim::decide, wait::Waiting};
+use crate::{ManualClock, store::decide, wait::Waiting};
 
 #[test]
 fn a_bell_moves_on_all_whom_its_call_waits_for() {

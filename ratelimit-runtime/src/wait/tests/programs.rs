@@ -9,7 +9,7 @@ use super::{
     model::{Charges, Model, Outlook},
     world::{Caller, Status, claims, limit, terms},
 };
-use crate::{ManualClock, Permit, RateLimited, claim::decide, denied::Reason, limit::Limit};
+use crate::{ManualClock, Permit, RateLimited, denied::Reason, limit::Limit, store::decide};
 
 const WINDOW: u64 = 1000;
 const MAX_WAITERS: usize = 6;

@@ -11,10 +11,17 @@ use std::{
     time::Duration,
 };
 
-use super::super::{Stage, Terms, Waiting, enter};
+use super::super::{Stage, Waiting};
 use crate::{
-    LimitSpec, ManualClock, Permit, RateLimited, claim::Claim, clock::TimeSource, demand::Demand,
-    denied::Reason, key::Key, limit::Limit, name::Name,
+    LimitSpec, ManualClock, Permit, RateLimited,
+    claim::Claim,
+    clock::TimeSource,
+    demand::Demand,
+    denied::Reason,
+    key::Key,
+    limit::Limit,
+    lines::{Terms, outcome},
+    name::Name,
 };
 
 #[derive(Default)]
@@ -70,11 +77,11 @@ impl<'a, const N: usize> Caller<'a, N> {
     /// How it stands, without a poll.
     pub(super) fn status(&self) -> Status {
         let Stage::InLine(ticket) = self.waiting.stage else { panic!("not in line") };
-        enter(|room, _| match &room.tickets[&ticket].outcome {
+        match outcome(ticket) {
             None => Status::Waits,
             Some(Ok(())) => Status::Granted,
-            Some(Err(limited)) => Status::Denied(limited.reason),
-        })
+            Some(Err(reason)) => Status::Denied(reason),
+        }
     }
 }
 

@@ -3,14 +3,14 @@
 use std::{
     mem,
     sync::{Arc, Mutex, Weak},
-    task::{Wake, Waker},
+    task::Waker,
     time::Duration,
 };
 
-use super::{room::enter, ticket::Number};
+use super::line::Number;
 use crate::{limit::Limit, sync::unpoisoned, timer::Alarm};
 
-/// The bell of one ticket.
+/// The bell of one ticket. What happens when it rings is said in `turn.rs`: it rings in the room, above this file.
 pub(super) struct Bell {
     /// Its clock is the one that the waiter goes by. Weak: a clock may hold the bell until its time comes, and the limit
     /// holds the clock.
@@ -55,6 +55,18 @@ impl Bell {
         })
     }
 
+    /// Whose turn it may be, and what time it is by the waiter's clock; `None` while the alarm is being set, or with the
+    /// limit gone.
+    pub(super) fn heard(&self) -> Option<(Number, u64)> {
+        let now = self.limit.upgrade()?.precise_now();
+        let mut being_set = unpoisoned(self.being_set.lock());
+        if being_set.since.is_some_and(|since| now <= since) {
+            being_set.has_rung = true;
+            return None;
+        }
+        Some((self.ticket, now))
+    }
+
     /// It never rings again.
     pub(super) fn silence(&self) {
         self.replace(u64::MAX, None);
@@ -83,25 +95,6 @@ impl Setting {
         if !by_clock || rung_too_early {
             let after = Duration::from_nanos(at.saturating_sub(now)).max(Duration::from_millis(1));
             bell.replace(decision, Some(Alarm::new(after, &waker)));
-        }
-    }
-}
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if let Some(limit) = self.limit.upgrade() {
-            let now = limit.precise_now();
-            let mut being_set = unpoisoned(self.being_set.lock());
-            if being_set.since.is_some_and(|since| now <= since) {
-                being_set.has_rung = true;
-                return;
-            }
-            drop(being_set);
-            enter(|room, later| room.ring(self.ticket, now, later));
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::ticket::{Number, Stand};
 use crate::{
     algorithm::State,
     budget::{Charge, Place},
@@ -17,6 +16,10 @@ pub(super) struct LineId {
     limit: usize,
     pub(super) place: Place,
 }
+
+/// Orders all tickets of the process, and so all lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Number(pub(super) u64);
 
 pub(super) struct Line {
     limit: Arc<Limit>,
@@ -56,8 +59,7 @@ impl LineId {
 }
 
 impl Line {
-    pub(super) fn new(stand: &Stand, now: u64) -> Self {
-        let (limit, place) = (stand.limit.clone(), stand.line.place);
+    pub(super) fn new(limit: Arc<Limit>, place: Place, now: u64) -> Self {
         let end = Some(Forecast::of(&limit, place, now));
         Self { limit, place, queue: VecDeque::new(), waiting: 0, end }
     }

@@ -8,9 +8,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::{
-    line::LineId,
-    room::{Afterwards, Room},
-    ticket::{Number, Stand, Ticket},
+    afterwards::Afterwards,
+    line::{LineId, Number},
+    room::Room,
+    ticket::{Stand, Ticket},
 };
 use crate::denied::RateLimited;
 

@@ -3,15 +3,12 @@
 use std::{
     collections::{HashMap, HashSet},
     hash::Hash,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-    task::Waker,
 };
 
 use super::{
-    bell::{Bell, Setting},
-    line::{Line, LineId},
-    ticket::{Number, Ticket},
+    afterwards::Afterwards,
+    line::{Line, LineId, Number},
+    ticket::Ticket,
 };
 use crate::{
     budget::Cause,
@@ -26,42 +23,6 @@ pub(super) struct Room {
     /// The lines of a ticket that comes, for which their budgets stay barred even if the lines end meanwhile.
     pub(super) coming: Vec<LineId>,
     next_number: u64,
-}
-
-/// What is left to do once the room is left, because it may run a task, which may come here.
-#[derive(Default)]
-pub(super) struct Afterwards {
-    wake: Vec<Waker>,
-    drop: Vec<Waker>,
-    set: Vec<Setting>,
-    silence: Vec<Arc<Bell>>,
-}
-
-impl Afterwards {
-    pub(super) fn wake(&mut self, waker: Option<Waker>) {
-        self.wake.extend(waker);
-    }
-
-    pub(super) fn drop(&mut self, waker: Option<Waker>) {
-        self.drop.extend(waker);
-    }
-
-    pub(super) fn set(&mut self, alarm: Setting) {
-        self.set.push(alarm);
-    }
-
-    pub(super) fn silence(&mut self, bell: Option<Arc<Bell>>) {
-        self.silence.extend(bell);
-    }
-
-    fn carry_out(self) {
-        self.silence.iter().for_each(|bell| bell.silence());
-        self.set.into_iter().for_each(Setting::set);
-        for waker in self.wake {
-            // One that panics, of which the panic hook tells, is no matter of the call that comes by, nor of the others.
-            _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
-        }
-    }
 }
 
 #[cfg(not(all(test, ratelimit_loom)))]
@@ -97,7 +58,10 @@ impl Room {
         (ticket.forecast, ticket.ready_at) = (forecast, forecast);
         let turn = ticket.foreseen_turn();
         for stand in ticket.stands() {
-            let line = self.lines.entry(stand.line).or_insert_with(|| Line::new(stand, now));
+            let line = self
+                .lines
+                .entry(stand.line)
+                .or_insert_with(|| Line::new(stand.limit.clone(), stand.line.place, now));
             line.push(number, &stand.demand);
             if let Some(end) = &mut line.end {
                 end.append(forecast, turn, &stand.demand);

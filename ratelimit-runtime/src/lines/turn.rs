@@ -1,12 +1,17 @@
 //! One call in the room: it comes, it looks whether its turn has come, it leaves.
 
-use std::task::Waker;
+use std::{
+    sync::Arc,
+    task::{Wake, Waker},
+};
 
 use super::{
-    Terms,
-    line::{Line, LineId},
-    room::{Afterwards, Room},
-    ticket::{Number, Stand, Ticket},
+    afterwards::Afterwards,
+    bell::Bell,
+    line::{Line, LineId, Number},
+    room::{Room, enter},
+    terms::Terms,
+    ticket::{Stand, Ticket},
 };
 use crate::{
     claim::{Claim, Role},
@@ -15,7 +20,7 @@ use crate::{
 };
 
 /// How a call stands.
-pub(super) enum Standing {
+pub(crate) enum Standing {
     /// Its claims are charged.
     Admitted,
     Denied(RateLimited),
@@ -263,5 +268,17 @@ impl Room {
         }
         self.upset(&others);
         self.advance(others, now, later);
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if let Some((ticket, now)) = self.heard() {
+            enter(|room, later| room.ring(ticket, now, later));
+        }
     }
 }

@@ -5,9 +5,9 @@ use std::{sync::Arc, task::Waker};
 use smallvec::SmallVec;
 
 use super::{
+    afterwards::Afterwards,
     bell::{Bell, Setting},
-    line::LineId,
-    room::Afterwards,
+    line::{LineId, Number},
 };
 use crate::{
     budget::{Cause, Charge, Place},
@@ -17,10 +17,6 @@ use crate::{
     key::Key,
     limit::Limit,
 };
-
-/// Orders all tickets of the process, and so all lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Number(pub(super) u64);
 
 pub(super) struct Ticket {
     /// When it came.
