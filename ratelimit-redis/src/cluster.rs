@@ -28,7 +28,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts to read the map. `probe` makes the probe of a key's suffix.
+    /// Starts to read the map. `probe` makes the probe whose key has that number.
     pub(crate) fn start(
         hub: &Arc<Hub>,
         seeds: Vec<ConnectionInfo>,
@@ -80,6 +80,9 @@ impl Cluster {
             LinkState::Probing => 2,
             LinkState::Down | LinkState::Off => 3,
         };
+        if self.map().without_link().is_some() {
+            return LinkState::Down;
+        }
         let without_map = if *self.ready.borrow() { LinkState::Down } else { LinkState::Starting };
         self.links().iter().map(Link::state).max_by_key(rank).unwrap_or(without_map)
     }
@@ -90,7 +93,8 @@ impl Cluster {
         if links.is_empty() {
             return self.map().error.clone().filter(|_| *self.ready.borrow());
         }
-        links.iter().find_map(Link::last_error)
+        let without_link = || self.map().without_link().map(|master| format!("{master}: no address"));
+        links.iter().find_map(Link::last_error).or_else(without_link)
     }
 
     fn map(&self) -> RwLockReadGuard<'_, Map> {

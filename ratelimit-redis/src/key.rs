@@ -6,13 +6,14 @@
 /// The longest text that is kept as it is.
 const LONGEST: usize = 128;
 
-/// That of the processes that use the store. The number is one that a server of a Cluster holds the key for.
-pub(crate) fn nodes(prefix: &str, number: u32) -> Vec<u8> {
+/// That of the processes that use the store. In a Cluster each master has one, with a number in braces: that alone decides
+/// which slot the key falls into.
+pub(crate) fn nodes(prefix: &str, number: Option<u32>) -> Vec<u8> {
     let mut full = Vec::new();
     append_prefix(&mut full, prefix);
     full.extend_from_slice(b":v1-nodes");
-    if number > 0 {
-        full.extend_from_slice(format!("-{number}").as_bytes());
+    if let Some(number) = number {
+        full.extend_from_slice(format!("-{{{number}}}").as_bytes());
     }
     full
 }

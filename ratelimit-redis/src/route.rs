@@ -36,14 +36,16 @@ impl Route {
         Ok(match &settings.servers {
             Servers::One(url) => {
                 let source = Source::Server(Servers::read(url)?);
-                Self::One(Link::start(hub, source, habits(probe(0))))
+                Self::One(Link::start(hub, source, habits(probe(None))))
             }
             Servers::Sentinels(urls, name) => {
                 let source = Source::Sentinels(Servers::read_all(urls)?, name.clone());
-                Self::One(Link::start(hub, source, habits(probe(0))))
+                Self::One(Link::start(hub, source, habits(probe(None))))
             }
             Servers::Cluster(urls) => {
-                Self::Cluster(Cluster::start(hub, Servers::read_all(urls)?, timeout, probe))
+                Self::Cluster(Cluster::start(hub, Servers::read_all(urls)?, timeout, move |number| {
+                    probe(Some(number))
+                }))
             }
         })
     }

@@ -103,26 +103,46 @@ impl Map {
         self.masters.keys()
     }
 
-    /// Keeps the links to masters that are known, and has one started to each that is not, by its address and its slots.
-    pub(super) fn go_by(
-        &mut self,
-        ranges: Vec<Range>,
-        start: impl Fn(&str, &dyn Fn(u16) -> bool) -> Option<Master>,
-    ) {
-        let owns = |address: &str, slot: u16| {
-            ranges.iter().any(|range| range.master == address && range.holds(slot))
-        };
-        self.masters.retain(|address, master| owns(address, master.probed));
-        let addresses: HashSet<&String> = ranges.iter().map(|range| &range.master).collect();
-        for address in addresses {
-            if !self.masters.contains_key(address)
-                && let Some(master) = start(address, &|slot| owns(address, slot))
-            {
-                self.masters.insert(address.clone(), master);
-            }
-        }
+    /// A master that has slots, and to which there can be no link.
+    pub(super) fn without_link(&self) -> Option<&str> {
+        let mut masters = self.ranges.iter().map(|range| range.master.as_str());
+        masters.find(|master| !self.masters.contains_key(*master))
+    }
+
+    /// The masters of such ranges to which there is no link, or one whose probe is another master's by now.
+    pub(super) fn to_be_started<'a>(&self, ranges: &'a [Range]) -> HashSet<&'a str> {
+        let masters = ranges.iter().map(|range| range.master.as_str());
+        masters
+            .filter(|address| {
+                !self.masters.get(*address).is_some_and(|master| owns(ranges, address, master.probed))
+            })
+            .collect()
+    }
+
+    /// Keeps the links to masters that are known, besides those that were started.
+    pub(super) fn go_by(&mut self, ranges: Vec<Range>, started: Vec<(String, Master)>) {
+        self.masters.extend(started);
+        self.masters.retain(|address, master| owns(&ranges, address, master.probed));
         self.ranges = ranges;
     }
+}
+
+fn owns(ranges: &[Range], address: &str, slot: u16) -> bool {
+    ranges.iter().any(|range| range.master == address && range.holds(slot))
+}
+
+/// A number that as a text falls into a slot of the master, if it has any. Some takes a hundred thousand attempts.
+pub(super) fn number_of(ranges: &[Range], address: &str) -> Option<u32> {
+    let mut owned = [false; SLOTS as usize];
+    for range in ranges.iter().filter(|range| range.master == address) {
+        owned[usize::from(range.first)..=usize::from(range.last)].fill(true);
+    }
+    // Six digits are enough for every slot.
+    (0..1_000_000).find(|number| owned[usize::from(slot_of_number(*number))])
+}
+
+pub(super) fn slot_of_number(number: u32) -> u16 {
+    slot(itoa::Buffer::new().format(number).as_bytes())
 }
 
 impl Range {
@@ -131,8 +151,8 @@ impl Range {
     }
 }
 
-/// The slot of a key without braces.
-pub(super) fn slot(key: &[u8]) -> u16 {
+/// The slot of a key without braces, or of what is in them.
+fn slot(key: &[u8]) -> u16 {
     let crc = key.iter().fold(0_u16, |crc, byte| {
         (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc, _| {
             if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ 0x1021 }
@@ -150,5 +170,32 @@ mod tests {
         // As `CLUSTER KEYSLOT` answers.
         assert_eq!((slot(b"foo"), slot(b"bar"), slot(b"")), (12182, 5061, 0));
         assert_eq!(slot(b"123456789"), 0x31C3);
+    }
+
+    #[test]
+    fn every_slot_has_a_number_that_falls_into_it() {
+        let mut without: HashSet<u16> = (0..SLOTS).collect();
+        for number in 0..1_000_000 {
+            without.remove(&slot_of_number(number));
+        }
+        assert!(without.is_empty(), "{without:?}");
+        let range = |first, last, master: &str| Range { first, last, master: master.to_owned() };
+        for alone in [0, 1, 5_000, SLOTS - 2, SLOTS - 1] {
+            let mut ranges = vec![range(alone, alone, "alone")];
+            ranges.extend((alone > 0).then(|| range(0, alone - 1, "another")));
+            ranges.extend((alone < SLOTS - 1).then(|| range(alone + 1, SLOTS - 1, "another")));
+            assert_eq!(slot_of_number(number_of(&ranges, "alone").unwrap()), alone);
+            assert_ne!(slot_of_number(number_of(&ranges, "another").unwrap()), alone);
+        }
+    }
+
+    #[test]
+    fn a_master_to_which_there_is_no_link_is_told() {
+        let ranges = vec![Range { first: 3, last: 3, master: "nowhere".to_owned() }];
+        let mut map = Map::default();
+        assert_eq!(map.without_link(), None);
+        assert_eq!(map.to_be_started(&ranges), HashSet::from(["nowhere"]));
+        map.go_by(ranges, Vec::new());
+        assert_eq!(map.without_link(), Some("nowhere"));
     }
 }

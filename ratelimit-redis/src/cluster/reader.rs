@@ -12,7 +12,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::map::{Master, Range, SLOTS, Shared, slot};
+use super::map::{Master, Range, SLOTS, Shared, number_of, slot_of_number};
 use crate::link::{Habits, Hub, Link, Probe, Source, Wire, server_at, shown};
 
 /// The map is read anew that often, if nothing asks for it before; and no more often than that.
@@ -26,7 +26,7 @@ pub(super) struct Reader<P> {
     pub(super) hub: Weak<Hub>,
     pub(super) seeds: Vec<ConnectionInfo>,
     pub(super) timeout: Duration,
-    /// Makes the probe of a key's suffix.
+    /// Makes the probe whose key has that number.
     pub(super) probe: P,
 }
 
@@ -68,15 +68,19 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
 
     fn go_by(&self, ranges: Vec<Range>) {
         if let (Some(shared), Some(hub)) = (self.shared.upgrade(), self.hub.upgrade()) {
-            shared.map_mut().go_by(ranges, |address, owns| self.start(&hub, address, owns));
+            // That takes a moment, for which nobody who goes by the map has to wait.
+            let to_be_started = shared.map().to_be_started(&ranges);
+            let start = |address: &str| Some((address.to_owned(), self.start(&hub, address, &ranges)?));
+            let started = to_be_started.into_iter().filter_map(start).collect();
+            shared.map_mut().go_by(ranges, started);
         }
     }
 
-    fn start(&self, hub: &Hub, address: &str, owns: &dyn Fn(u16) -> bool) -> Option<Master> {
+    fn start(&self, hub: &Hub, address: &str, ranges: &[Range]) -> Option<Master> {
         let server = server_at(address, self.seeds.first()?)?;
-        // A key of its own to write to: the first of a row that falls into one of its slots.
-        let probe = (0..4 * u32::from(SLOTS)).map(&self.probe).find(|probe| owns(slot(&probe.key)))?;
-        let probed = slot(&probe.key);
+        // A key of its own to write to.
+        let number = number_of(ranges, address)?;
+        let (probe, probed) = ((self.probe)(number), slot_of_number(number));
         // The first half of a caller's time went to the map.
         let habits = Habits {
             timeout: self.timeout,
@@ -108,7 +112,7 @@ async fn ask(server: &ConnectionInfo) -> RedisResult<Vec<Range>> {
         let port = u16::from_redis_value(master.next()?).ok()?;
         // A server may not know by which name it was reached.
         let named = if named.is_empty() || named == "?" { host } else { &named };
-        Some(Range { first, last, master: format!("{named}:{port}") })
+        (first <= last && last < SLOTS).then(|| Range { first, last, master: format!("{named}:{port}") })
     });
     Ok(ranges.collect())
 }

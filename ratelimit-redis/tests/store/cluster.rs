@@ -14,9 +14,14 @@ struct Masters {
 
 impl Masters {
     fn start(engine: Engine) -> Self {
+        Self::start_with(engine, [&["0", "5460"], &["5461", "10922"], &["10923", "16383"]])
+    }
+
+    /// With the first and the last slot of each range of each.
+    fn start_with(engine: Engine, slots: [&[&str]; 3]) -> Self {
         let servers = three(engine);
-        for (number, slots) in [(0, ["0", "5460"]), (1, ["5461", "10922"]), (2, ["10923", "16383"])] {
-            cluster::<()>(&mut servers[number].connect(), &[&["ADDSLOTSRANGE"][..], &slots].concat());
+        for (server, slots) in servers.iter().zip(slots) {
+            cluster::<()>(&mut server.connect(), &[&["ADDSLOTSRANGE"], slots].concat());
         }
         let masters = Self { servers, replicas: Vec::new() };
         for server in &masters.servers[1..] {
@@ -144,6 +149,25 @@ fn each_key_is_decided_by_its_master_and_no_call_crosses_slots() {
         assert!((0..20).all(|key| matches!(ask(&store, key, 1), Ok(StoreVerdict::Admitted { .. }))));
         assert_eq!(store.stats().nodes, 1);
         assert_eq!((masters.errors("CROSSSLOT"), masters.errors("MOVED")), (0, 0));
+    });
+}
+
+#[test]
+fn a_master_of_one_slot_decides_about_its_keys() {
+    at_each_engine(|engine| {
+        let slots: [&[&str]; 3] = [&["0", "32", "34", "5460"], &["33", "33"], &["5461", "16383"]];
+        let masters = Masters::start_with(engine, slots);
+        let store = masters.store();
+        let key = 7009;
+        assert_eq!(slot(&mut masters.servers[0].connect(), key), 33);
+        assert!(matches!(ask(&store, key, 1), Ok(StoreVerdict::Admitted { .. })));
+        assert!(matches!(ask(&store, key, 1), Ok(StoreVerdict::Denied { .. })));
+        assert_eq!((store.last_error(), masters.errors("MOVED")), (None, 0));
+        // Its link tells of it like any other.
+        masters.servers[1].signal("STOP");
+        assert!(eventually(LIVELY, || ask(&store, key, 1).is_err() && store.state() != LinkState::Up));
+        masters.servers[1].signal("CONT");
+        assert!(comes_up(&store));
     });
 }
 
