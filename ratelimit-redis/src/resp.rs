@@ -8,6 +8,17 @@ use redis::{ErrorKind, RedisError, RedisResult, Value, parse_redis_value};
 /// Answers are no deeper.
 const DEEPEST: u32 = 8;
 
+/// No value is shorter, with its end of line, and no number, status or error is longer.
+const SHORTEST: usize = 3;
+const LONGEST_LINE: usize = 64 * 1024;
+
+pub(crate) enum Read {
+    /// An answer, and how many bytes it takes.
+    Whole(Value, usize),
+    /// So many bytes at least have not come yet.
+    Missing(usize),
+}
+
 /// Begins a list of so many texts.
 pub(crate) fn write_list(to: &mut Vec<u8>, length: usize) {
     write_number(to, b'*', length);
@@ -25,12 +36,12 @@ fn write_number(to: &mut Vec<u8>, kind: u8, number: usize) {
     to.extend_from_slice(b"\r\n");
 }
 
-/// The answer that `bytes` begin with, and how many of them it takes. `None`: it has not come as a whole yet.
-pub(crate) fn read(bytes: &[u8]) -> RedisResult<Option<(Value, usize)>> {
+/// The answer that `bytes` begin with.
+pub(crate) fn read(bytes: &[u8]) -> RedisResult<Read> {
     let mut reader = Reader { bytes, at: 0 };
-    match reader.value(DEEPEST) {
-        Ok(value) => Ok(Some((value, reader.at))),
-        Err(Stop::Incomplete) => Ok(None),
+    match reader.value(DEEPEST, 0) {
+        Ok(value) => Ok(Read::Whole(value, reader.at)),
+        Err(Stop::Incomplete(missing)) => Ok(Read::Missing(missing)),
         Err(Stop::Nonsense) => Err(RedisError::from((ErrorKind::Parse, "an answer that is none"))),
     }
 }
@@ -41,23 +52,29 @@ struct Reader<'a> {
 }
 
 enum Stop {
-    Incomplete,
+    /// So many bytes are missing, at least.
+    Incomplete(usize),
     Nonsense,
 }
 
 impl<'a> Reader<'a> {
-    fn value(&mut self, depth: u32) -> Result<Value, Stop> {
+    /// A value after which so many bytes must come, at least.
+    fn value(&mut self, depth: u32, after: usize) -> Result<Value, Stop> {
         let began = self.at;
-        let (kind, line) = self.line()?.split_first().ok_or(Stop::Nonsense)?;
+        let (kind, line) = self.line(after)?.split_first().ok_or(Stop::Nonsense)?;
         match kind {
-            b'$' => Ok(length(line)?.map_or(Ok(Value::Nil), |length| self.text(length))?),
+            b'$' => Ok(length(line)?.map_or(Ok(Value::Nil), |length| self.text(length, after))?),
             b'*' => {
                 let Some(length) = length(line)? else { return Ok(Value::Nil) };
                 let depth = depth.checked_sub(1).ok_or(Stop::Nonsense)?;
-                // No more room than what has come can fill.
-                let mut values = Vec::with_capacity(length.min(self.bytes.len() - self.at));
-                for _ in 0..length {
-                    values.push(self.value(depth)?);
+                // Room for no more than can have come, with all that it is in.
+                let needed = length.saturating_mul(SHORTEST).saturating_add(after);
+                if let missing @ 1.. = needed.saturating_sub(self.bytes.len() - self.at) {
+                    return Err(Stop::Incomplete(missing));
+                }
+                let mut values = Vec::with_capacity(length);
+                for left in (0..length).rev() {
+                    values.push(self.value(depth, left * SHORTEST + after)?);
                 }
                 Ok(Value::Array(values))
             }
@@ -67,19 +84,25 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn line(&mut self) -> Result<&'a [u8], Stop> {
+    fn line(&mut self, after: usize) -> Result<&'a [u8], Stop> {
         let rest = &self.bytes[self.at..];
-        let end = rest.iter().position(|byte| *byte == b'\n').ok_or(Stop::Incomplete)?;
+        let rest = &rest[..rest.len().min(LONGEST_LINE)];
+        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
+            let is_too_long = rest.len() == LONGEST_LINE;
+            return Err(if is_too_long { Stop::Nonsense } else { Stop::Incomplete(1 + after) });
+        };
         self.at += end + 1;
         rest[..end].strip_suffix(b"\r").ok_or(Stop::Nonsense)
     }
 
-    fn text(&mut self, length: usize) -> Result<Value, Stop> {
-        let rest = &self.bytes[self.at..];
+    fn text(&mut self, length: usize, after: usize) -> Result<Value, Stop> {
         let end = length.checked_add(2).ok_or(Stop::Nonsense)?;
-        let text = rest.get(..end).ok_or(Stop::Incomplete)?.strip_suffix(b"\r\n").ok_or(Stop::Nonsense)?;
+        let rest = &self.bytes[self.at..];
+        let Some(text) = rest.get(..end) else {
+            return Err(Stop::Incomplete(end.saturating_add(after) - rest.len()));
+        };
         self.at += end;
-        Ok(Value::BulkString(text.to_vec()))
+        Ok(Value::BulkString(text.strip_suffix(b"\r\n").ok_or(Stop::Nonsense)?.to_vec()))
     }
 }
 
@@ -101,9 +124,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn whole(bytes: &[u8]) -> Value {
-        let (value, length) = read(bytes).unwrap().unwrap();
+        let Read::Whole(value, length) = read(bytes).unwrap() else { panic!("not whole") };
         assert_eq!(length, bytes.len());
         value
+    }
+
+    fn missing(bytes: &[u8]) -> usize {
+        let Read::Missing(missing) = read(bytes).unwrap() else { panic!("whole") };
+        missing
     }
 
     #[test]
@@ -136,9 +164,27 @@ mod tests {
         let bytes = b"*2\r\n$3\r\nabc\r\n-ERR no\r\n:5\r\n";
         let first = bytes.len() - 4;
         for length in 0..bytes.len() {
-            let read = read(&bytes[..length]).unwrap();
-            assert_eq!(read.map(|(_, length)| length), (length >= first).then_some(first));
+            match read(&bytes[..length]).unwrap() {
+                Read::Whole(_, taken) => assert_eq!((taken, length >= first), (first, true)),
+                Read::Missing(missing) => {
+                    assert!((1..=first - length).contains(&missing), "{missing} of {length}");
+                }
+            }
         }
+    }
+
+    #[test]
+    fn what_is_announced_and_has_not_come_takes_no_room() {
+        assert_eq!(missing(b"$1000\r\nabc"), 999);
+        assert_eq!(missing(b"*1000\r\n"), 3000);
+        assert_eq!(missing(b"*3\r\n:1\r\n$10\r\nabc"), 9 + 3);
+        assert_eq!(missing(b"*2\r\n*5\r\n:1\r\n:1\r\n"), 5 * 3 + 3 - 8);
+        assert!(missing(b"*9223372036854775807\r\n") > 1_000_000_000);
+        // Only as many values are read as there is room for with all that has to follow.
+        let nested = [&b"*9000000000000000000\r\n".repeat(7)[..], &b":1\r\n".repeat(1000)].concat();
+        assert!(missing(&nested) > 1_000_000_000);
+        assert_eq!(missing(&b"+".repeat(1000)), 1);
+        assert!(read(&b"+".repeat(LONGEST_LINE)).is_err());
     }
 
     #[test]
@@ -149,7 +195,6 @@ mod tests {
         for bytes in nonsense {
             assert!(read(bytes).is_err(), "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(20)]));
         }
-        assert!(read(b"*9223372036854775807\r\n").unwrap().is_none());
         assert!(read(b"$18446744073709551615\r\n").is_err());
     }
 

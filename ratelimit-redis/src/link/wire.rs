@@ -4,7 +4,7 @@ use std::{
     io,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use redis::{
@@ -36,8 +36,9 @@ pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 /// So much is read at once.
 const READ: usize = 8 * 1024;
 
-/// No answer is longer.
-const LONGEST: usize = 16 * 1024 * 1024;
+/// No answer of a script is longer, by far, nor what is said before the first; and no map of a Cluster.
+pub(super) const LONGEST: usize = 64 * 1024;
+const LONGEST_MAP: usize = 4 * 1024 * 1024;
 
 impl Wire {
     pub(crate) async fn connect(server: &ConnectionInfo) -> RedisResult<Self> {
@@ -82,29 +83,40 @@ impl Wire {
     pub(crate) async fn ask(&mut self, command: &[u8]) -> RedisResult<Value> {
         self.writer.write_all(command).await?;
         self.writer.flush().await?;
-        self.reader.next().await?.extract_error()
+        self.reader.next(LONGEST_MAP).await?.extract_error()
     }
 }
 
 impl Reader {
-    /// The next answer. Nothing is lost if this is dropped before it has come.
-    pub(super) async fn next(&mut self) -> RedisResult<Value> {
+    /// The next answer, of so many bytes at most. Nothing is lost if this is dropped before it has come.
+    pub(super) async fn next(&mut self, longest: usize) -> RedisResult<Value> {
         loop {
-            if let Some((answer, length)) = resp::read(&self.bytes[self.taken..])? {
-                self.taken += length;
-                return Ok(answer);
-            }
+            let missing = match resp::read(&self.bytes[self.taken..])? {
+                resp::Read::Whole(answer, length) if length <= longest => {
+                    self.taken += length;
+                    return Ok(answer);
+                }
+                resp::Read::Whole(..) => return Err(too_long().into()),
+                resp::Read::Missing(missing) => missing,
+            };
             self.bytes.drain(..self.taken);
             self.taken = 0;
-            if self.bytes.len() > LONGEST {
-                return Err(RedisError::from((ErrorKind::Parse, "an answer that is too long")));
+            let length = self.bytes.len().saturating_add(missing);
+            if length > longest {
+                return Err(too_long().into());
             }
-            self.bytes.reserve(READ);
-            if self.stream.read_buf(&mut self.bytes).await? == 0 {
-                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+            while self.bytes.len() < length {
+                self.bytes.reserve(READ);
+                if self.stream.read_buf(&mut self.bytes).await? == 0 {
+                    return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+                }
             }
         }
     }
+}
+
+fn too_long() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "an answer that is too long")
 }
 
 async fn reach(host: &str, port: u16, server: &ConnectionInfo) -> io::Result<TcpStream> {
@@ -131,34 +143,42 @@ async fn introduce<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     stream: S,
     server: &ConnectionInfo,
 ) -> RedisResult<S> {
-    let lent = Lent(Arc::new(Mutex::new(stream)));
+    let lent = Lent { stream: Arc::new(Mutex::new(stream)), may_read: LONGEST };
     drop(MultiplexedConnection::new(server.redis_settings(), lent.clone()).await?);
-    let stream = Arc::into_inner(lent.0).and_then(|stream| stream.into_inner().ok());
+    let stream = Arc::into_inner(lent.stream).and_then(|stream| stream.into_inner().ok());
     stream.ok_or_else(|| RedisError::from((ErrorKind::Client, "a connection was not given back")))
 }
 
 /// A stream that is given back.
-struct Lent<S>(Arc<Mutex<S>>);
+struct Lent<S> {
+    stream: Arc<Mutex<S>>,
+    /// Bytes, before it is an error to read any.
+    may_read: usize,
+}
 
 impl<S> Lent<S> {
     fn stream(&self) -> MutexGuard<'_, S> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<S> Clone for Lent<S> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self { stream: Arc::clone(&self.stream), may_read: self.may_read }
     }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Lent<S> {
     fn poll_read(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.stream()).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut *self.stream()).poll_read(context, buffer))?;
+        let read = buffer.filled().len() - before;
+        self.may_read = self.may_read.checked_sub(read).ok_or_else(too_long)?;
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -173,5 +193,56 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Lent<S> {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut *self.stream()).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::runtime::Builder;
+
+    /// What a reader makes of those bytes, of which each answer may take so many.
+    fn read(bytes: &[u8], longest: usize) -> RedisResult<Vec<Value>> {
+        let runtime = Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let (ours, mut theirs) = tokio::io::duplex(READ);
+            let (reader, writer) = tokio::io::split(ours);
+            let mut reader = Wire::of(reader, writer).reader;
+            let reading = async move {
+                let mut answers = Vec::new();
+                loop {
+                    match reader.next(longest).await {
+                        Ok(answer) => answers.push(answer),
+                        Err(error) if error.to_string().contains("too long") => return Err(error),
+                        Err(_) => return Ok(answers),
+                    }
+                }
+            };
+            let writing = async {
+                _ = theirs.write_all(bytes).await;
+                drop(theirs);
+            };
+            tokio::join!(reading, writing).0
+        })
+    }
+
+    fn text(length: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        resp::write_text(&mut bytes, &vec![b'x'; length]);
+        bytes
+    }
+
+    #[test]
+    fn an_answer_may_be_as_long_as_that_and_no_longer() {
+        for longest in [LONGEST, LONGEST_MAP] {
+            let fits = text(longest - 16);
+            assert_eq!(read(&fits, longest).unwrap().len(), 1);
+            assert_eq!(read(&fits.repeat(3), longest).unwrap().len(), 3);
+            assert!(read(&text(longest), longest).is_err());
+            // It is not waited for.
+            assert!(read(&text(longest)[..20], longest).is_err());
+            assert!(read(b"*2000000000\r\n:1\r\n", longest).is_err());
+            assert!(read(&b"*5000000000\r\n".repeat(7), longest).is_err());
+        }
     }
 }

@@ -7,6 +7,7 @@ mod confusion;
 mod dying;
 mod forgetting;
 mod network;
+mod nonsense;
 mod permissions;
 mod policies;
 mod processes;
@@ -17,6 +18,8 @@ mod slow;
 mod telling;
 mod tls;
 
+#[path = "../support/hostile.rs"]
+mod hostile;
 #[path = "../support/proxy.rs"]
 mod proxy;
 #[path = "../support/mod.rs"]
