@@ -2,6 +2,7 @@
 
 use std::{fmt, slice, time::Duration};
 
+use futures_util::future::select_ok;
 use redis::{
     ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue as _, IntoConnectionInfo as _, ProtocolVersion,
     RedisConnectionInfo, RedisError, RedisResult, cmd, io::tcp::TcpSettings,
@@ -91,10 +92,9 @@ pub(crate) fn at(address: &str, like: &ConnectionInfo) -> Option<ConnectionInfo>
     Some(other)
 }
 
-/// The master, by the first sentinel that knows one.
+/// The master, by the first sentinel that tells. All are asked at once: those that do not answer cost no time.
 async fn master(sentinels: &[ConnectionInfo], name: &str) -> RedisResult<ConnectionInfo> {
-    let mut why = String::new();
-    for sentinel in sentinels {
+    let ask = |sentinel| async move {
         let error = match timeout(SENTINEL_ANSWERS, ask(sentinel, name)).await {
             Ok(Ok((host, port))) => match at(&format!("{host}:{port}"), sentinel) {
                 Some(master) => return Ok(master),
@@ -103,9 +103,12 @@ async fn master(sentinels: &[ConnectionInfo], name: &str) -> RedisResult<Connect
             Ok(Err(error)) => shown(&error, sentinels),
             Err(_) => format!("no answer within {SENTINEL_ANSWERS:?}"),
         };
-        why = format!("{}: {error}", sentinel.addr());
-    }
-    Err(RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "no sentinel knows the master", why)))
+        Err(format!("{}: {error}", sentinel.addr()))
+    };
+    let asked = select_ok(sentinels.iter().map(|sentinel| Box::pin(ask(sentinel)))).await;
+    asked.map(|(master, _)| master).map_err(|why| {
+        RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "no sentinel knows the master", why))
+    })
 }
 
 /// With the credentials that the master has, or without any: sentinels often have none.

@@ -45,9 +45,13 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 /// And forgotten after that.
 const FORGOTTEN: Duration = Duration::from_secs(16);
 
-const LONGEST_CONNECT: Duration = Duration::from_secs(1);
+/// An attempt to connect that nobody answers is over after that, or after four times what a caller waits, if that is more;
+/// and whatever a caller waits, after that.
+const CONNECTS: Duration = Duration::from_millis(500);
+const LONGEST_ATTEMPT: Duration = Duration::from_secs(10);
 
-/// A pause before another attempt is no shorter, and no longer: what comes back is in service within a second.
+/// A pause before another attempt is no shorter. And no longer, with the attempt before it, unless that took as long alone:
+/// what comes back is in service within a second.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(900);
 
@@ -78,6 +82,7 @@ pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
     let mut up = timeout(habits.first_attempt, bring_up(&source, &habits, &shared)).await.ok().flatten();
     let mut why = "no connection in the time of a call";
     let mut pause = SHORTEST_PAUSE;
+    let mut attempted = Duration::ZERO;
     loop {
         let mut is_slow = false;
         if let Some(wire) = up {
@@ -88,14 +93,17 @@ pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
             if came_up.elapsed() > LONGEST_PAUSE {
                 pause = SHORTEST_PAUSE;
             }
+            attempted = Duration::ZERO;
         }
         shared.go_down(why, is_slow);
         let next = async {
-            sleep(jitter(pause)).await;
-            bring_up(&source, &habits, &shared).await
+            let left = LONGEST_PAUSE.saturating_sub(attempted);
+            sleep(jitter(pause.min(left.max(2 * SHORTEST_PAUSE)))).await;
+            let began = Instant::now();
+            (bring_up(&source, &habits, &shared).await, began.elapsed())
         };
         tokio::select! {
-            attempt = next => up = attempt,
+            attempt = next => (up, attempted) = attempt,
             () = left(&shared) => return,
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -108,14 +116,15 @@ async fn bring_up(source: &Source, habits: &Habits, shared: &Shared) -> Option<W
 }
 
 async fn attempt(source: &Source, habits: &Habits, shared: &Shared) -> Result<Wire, String> {
-    let connecting = timeout(LONGEST_CONNECT, source.connect()).await;
-    let connected = connecting.map_err(|_| format!("no connection within {LONGEST_CONNECT:?}"))?;
+    let connects = habits.timeout.saturating_mul(4).clamp(CONNECTS, LONGEST_ATTEMPT);
+    let connecting = timeout(connects, source.connect()).await;
+    let connected = connecting.map_err(|_| format!("no connection within {connects:?}"))?;
     let mut wire = connected.map_err(|error| source.shown(&error))?;
     if shared.state() != LinkState::Starting {
         shared.set(LinkState::Probing);
     }
     let probing = habits.probe.run(&mut wire);
-    let probed = timeout(habits.timeout.max(SHORTEST_PAUSE), probing).await;
+    let probed = timeout(habits.timeout.clamp(SHORTEST_PAUSE, LONGEST_ATTEMPT), probing).await;
     let probed = probed.map_err(|_| "connected, but the first write was not answered in time")?;
     shared.nodes.store(probed.map_err(|error| source.shown(&error))?, Relaxed);
     Ok(wire)

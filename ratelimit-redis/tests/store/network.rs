@@ -27,6 +27,30 @@ fn a_black_hole_is_no_connection() {
 }
 
 #[test]
+fn a_black_hole_that_is_gone_is_noticed_within_a_second_though_an_attempt_hangs_in_it() {
+    at_each_engine(|engine| {
+        let server = Server::start(engine);
+        let proxy = Proxy::before(server.port);
+        let store = up(&proxy.url());
+        for _ in 0..3 {
+            proxy.swallow(true);
+            assert!(eventually(LIVELY, || {
+                _ = charge(&store, hour(1_000_000));
+                store.state() != LinkState::Up
+            }));
+            // The pauses have become long, and an attempt has just begun.
+            let attempts = proxy.times_opened().len() + 6;
+            assert!(eventually(LIVELY, || proxy.times_opened().len() >= attempts));
+            std::thread::sleep(Duration::from_millis(50));
+            proxy.swallow(false);
+            let (came, took) = timed(|| comes_up(&store));
+            assert!(came);
+            in_time(took, Duration::from_secs(1));
+        }
+    });
+}
+
+#[test]
 fn a_reply_that_breaks_off_is_no_answer() {
     with_servers(&[], |server| {
         let proxy = Proxy::before(server.port);

@@ -33,8 +33,7 @@ fn a_server_that_is_stopped_for_four_seconds_trips_the_breaker_and_is_back_soon_
         server.signal("CONT");
         let (came, took) = timed(|| comes_up(&store));
         assert!(came);
-        // An attempt may be under way that nobody answers.
-        in_time(took, Duration::from_secs(2));
+        in_time(took, Duration::from_secs(1));
         assert!(decides(&store));
     });
 }
