@@ -26,6 +26,9 @@ const CAPACITY: usize = 16 * 1024;
 /// Of those that nobody waits for, so many are kept while there is no connection.
 const MOST_KEPT: usize = 1024;
 
+/// So many connections are still listened to that were too slow.
+const MOST_GIVEN_UP: usize = 8;
+
 /// So many trains may be under way, and each may take so many requests.
 const MOST_TRAINS: usize = 4;
 const MOST_IN_TRAIN: usize = 64;
@@ -36,8 +39,8 @@ const MOST_TIMEOUTS: u32 = 3;
 pub(super) struct Line {
     waiting: VecDeque<Request>,
     track: Track,
-    /// The last connection that was too slow. What it answers may have to be undone.
-    given_up: Option<Open>,
+    /// Connections that were too slow, the last ones. What they answer may have to be undone.
+    given_up: VecDeque<Open>,
     /// When the task looks for those whose time is over.
     alarm: Option<Instant>,
     /// Whether anything was asked since it last did.
@@ -88,7 +91,8 @@ pub(super) struct Train(pub(super) Vec<Request>);
 impl Line {
     pub(super) fn new(timeout: Duration, mixes_keys: bool) -> Self {
         let (waiting, track) = (VecDeque::new(), Track::Awaited);
-        Self { waiting, track, given_up: None, alarm: None, used: false, timeouts: 0, timeout, mixes_keys }
+        let given_up = VecDeque::new();
+        Self { waiting, track, given_up, alarm: None, used: false, timeouts: 0, timeout, mixes_keys }
     }
 
     /// Takes a request, and says whether the task has to be woken.
@@ -135,28 +139,31 @@ impl Line {
             && !open.trains.is_empty()
         {
             open.requests().for_each(|request| request.give_up(Failure::Disconnected));
-            self.given_up = Some(open);
+            self.given_up.truncate(MOST_GIVEN_UP - 1);
+            self.given_up.push_front(open);
         }
     }
 
     /// What the next answer is for on the connection of that number.
     pub(super) fn arrive(&mut self, number: u32) -> Arrival {
-        match (&mut self.track, &mut self.given_up) {
-            (Track::Open(open), _) if open.number == number => {
-                let train = open.trains.pop_front();
-                self.depart();
-                train.map_or(Arrival::Unexpected, Arrival::Train)
-            }
-            (_, Some(open)) if open.number == number => {
-                let train = open.trains.pop_front();
-                if open.trains.is_empty() {
-                    self.given_up = None;
-                }
-                let is_last = self.given_up.is_none();
-                train.map_or(Arrival::Unexpected, |train| Arrival::Late { train, is_last })
-            }
-            _ => Arrival::Unexpected,
+        if let Track::Open(open) = &mut self.track
+            && open.number == number
+        {
+            let train = open.trains.pop_front();
+            self.depart();
+            return train.map_or(Arrival::Unexpected, Arrival::Train);
         }
+        let late = self.given_up.iter_mut().find(|open| open.number == number);
+        late.map_or(Arrival::Unexpected, |open| {
+            let train = open.trains.pop_front();
+            let is_last = open.trains.is_empty();
+            train.map_or(Arrival::Unexpected, |train| Arrival::Late { train, is_last })
+        })
+    }
+
+    /// Nothing more comes on the connection of that number.
+    pub(super) fn ended(&mut self, number: u32) {
+        self.given_up.retain(|open| open.number != number);
     }
 
     pub(super) fn repeat(&mut self, train: Train) {

@@ -21,5 +21,6 @@ pub(super) fn start(mut reader: Reader, number: u32, shared: &Arc<Shared>) -> Jo
         while let Ok(answer) = reader.next(LONGEST).await
             && hand_over(&shared, number, answer)
         {}
+        shared.line().ended(number);
     })
 }

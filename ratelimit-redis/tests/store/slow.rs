@@ -237,6 +237,30 @@ fn a_timeout_that_its_caller_never_learns_of_is_not_charged() {
 }
 
 #[test]
+fn calls_denied_by_their_timeouts_are_not_charged_though_several_connections_were_given_up_for_them() {
+    at_each_engine(|engine| {
+        let server = Server::start(engine);
+        let proxy = proxy::Proxy::before(server.port);
+        let store = builder(&proxy.url()).on_timeout(OnFailure::Closed).connect_lazy().unwrap();
+        assert!(comes_up(&store));
+        assert_eq!(used(&store, hour(100)), 0);
+        for connections in 1..=3 {
+            // What is answered now comes when another connection is there, and on that one too.
+            proxy.delay(Duration::from_secs(2));
+            let calls = (0..5).map(|_| store.charge(&call(hour(100)).with_cost(2)));
+            let answers = block_on(futures::future::join_all(calls));
+            assert!(answers.iter().all(Result::is_err));
+            assert!(eventually(LIVELY, || store.state() != LinkState::Up));
+            proxy.delay(Duration::ZERO);
+            assert!(eventually(LIVELY, || store.stats().connected == connections + 1
+                && store.state() == LinkState::Up));
+        }
+        let is_free = || block_on(store.look(&call(hour(100)))).is_ok_and(|outlook| outlook.used == 0);
+        assert!(eventually(LIVELY, is_free));
+    });
+}
+
+#[test]
 fn calls_denied_by_their_timeouts_are_not_charged_though_these_break_the_link() {
     with_servers(&[], |server| {
         let store = builder(&server.url()).on_timeout(OnFailure::Closed).connect_lazy().unwrap();
