@@ -9,6 +9,9 @@ use crate::{
     store::RedisStore,
 };
 
+/// Later than that, nobody needs an answer; and any clock can tell when it is over.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+
 /// Chooses how a [`RedisStore`] behaves.
 #[derive(Clone)]
 #[must_use = "nothing is connected before `connect_lazy`"]
@@ -72,9 +75,9 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// The longest that a call waits for the store, from the call on. Default: 50 ms.
+    /// The longest that a call waits for the store, from the call on, and no more than an hour. Default: 50 ms.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.settings.timeout = timeout;
+        self.settings.timeout = timeout.min(LONGEST_TIMEOUT);
         self
     }
 

@@ -116,6 +116,22 @@ fn a_script_that_never_ends_trips_the_breaker_until_it_is_killed() {
 }
 
 #[test]
+fn a_call_may_be_told_to_wait_for_ever() {
+    with_servers(&[], |server| {
+        for url in [server.url(), "redis://127.0.0.1:1".to_owned()] {
+            let of_one = || RedisStore::builder(&url);
+            for builder in [of_one(), RedisStore::cluster([&url]), RedisStore::sentinel([&url], "mymaster")] {
+                let store =
+                    builder.timeout(Duration::MAX).on_disconnect(OnFailure::Closed).connect_lazy().unwrap();
+                // By whoever there is that decides, or by the policy.
+                let is_decided = charge(&store, hour(10)).is_ok();
+                assert_eq!(is_decided, store.state() == LinkState::Up, "{:?}", store.last_error());
+            }
+        }
+    });
+}
+
+#[test]
 fn a_call_that_is_dropped_in_the_middle_is_not_charged() {
     with_servers(&[], |server| {
         let store = up(&server.url());
