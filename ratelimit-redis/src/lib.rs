@@ -42,6 +42,10 @@
 //! a process cannot know when the server is back; a call that costs more than the share ever holds is denied as
 //! [`StoreUnavailable`](ratelimit_runtime::Reason::StoreUnavailable).
 //!
+//! Some charges cannot be given back, and age as if the call had been admitted: if a connection breaks, those of calls that
+//! the policy then denied; while the store is [switched off](RedisStore::set_enabled), all refunds; and while the link is
+//! down, those beyond the first 1,024.
+//!
 //! # In production
 //!
 //! **Server.** Redis from 6 on, or Valkey; tested are Redis 7.0 and Valkey 9.1. Nothing has to be installed there. The
@@ -53,7 +57,9 @@
 //! other signs than letters, digits and `-_./` are written as `%` and two digits. Keys stand there in an encoding in which texts of up to 21 bytes can be read, such as mail addresses; longer ones as a digest.
 //!
 //! **Memory.** For a key in use, about 0.2 kB by `fixed_window`, `token_bucket`, `gcra` and `leaky_bucket`; about 0.3 kB by
-//! `sliding_window` and `sliding_log`, and 20 bytes more for each bucket, or call, in the window.
+//! `sliding_window` and `sliding_log`, and 20 bytes more for each bucket, or call, in the window. So for a large
+//! `max`, prefer `sliding_window` or `gcra` to `sliding_log`: what that keeps grows with `max`, and where a call of great cost
+//! is denied, the server counts charge by charge when it would be admitted.
 //!
 //! **`maxmemory-policy noeviction`** is right for a server of its own: when it is full, calls go by
 //! [`on_disconnect`](RedisStoreBuilder::on_disconnect). Any other policy forgets budgets in use, and each that is forgotten
