@@ -202,7 +202,8 @@ impl Limiter {
     /// calls made at the change, and permits from before give nothing back. `initial` is for new limiters.
     ///
     /// Another window, or other buckets, count each charge from the end of its bucket, or from the change if that comes
-    /// sooner. So changes of those that follow each other faster than the buckets may keep a charge for longer than a window.
+    /// sooner: by a clock that has stepped back, a charge from just before counts for that much less. So changes of those that
+    /// follow each other faster than the buckets may keep a charge for longer than a window.
     ///
     /// # Errors
     ///

@@ -151,6 +151,8 @@ impl Model {
             log.retain(|charge| charge.latest + window + bucket > at.earliest);
             for charge in log {
                 charge.certain &= charge.earliest + window > at.latest;
+                // A clock that has stepped back dates the change, and no charge is dated after that.
+                charge.earliest = charge.earliest.min(at.earliest);
                 charge.latest = charge.latest.max(at.latest.min(charge.latest + bucket));
                 charge.changes += 1;
             }
