@@ -155,14 +155,8 @@ impl Request {
         Self { asking: *asking, redirects: *redirects, ..again }
     }
 
-    /// For the server that one has named which does not hold the key. `None` if it has said something else, or too many have
-    /// said that.
-    pub(crate) fn redirected(self, told: &Failure) -> Option<Self> {
-        let asking = match told {
-            Failure::Moved(_) => false,
-            Failure::Ask(_) => true,
-            _ => return None,
-        };
+    /// For the server that one has named which does not hold the key. `None` if too many have named one.
+    pub(crate) fn redirected(self, asking: bool) -> Option<Self> {
         let redirects = self.redirects.checked_sub(1)?;
         Some(Self { asking, redirects, ..self })
     }

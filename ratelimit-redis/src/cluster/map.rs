@@ -60,11 +60,15 @@ impl Shared {
 
     /// The link to the server that another one has named, and what it is asked.
     pub(super) fn elsewhere(&self, request: Request, told: &Failure) -> Option<(Link, Request)> {
-        let again = request.redirected(told)?;
-        if let Failure::Moved(_) = told {
+        let (address, asking) = match told {
+            Failure::Moved(address) => (address, false),
+            Failure::Ask(address) => (address, true),
+            _ => return None,
+        };
+        let again = request.redirected(asking)?;
+        if !asking {
             self.ask_anew();
         }
-        let (Failure::Moved(address) | Failure::Ask(address)) = told else { return None };
         Some((self.map().link_to(address)?, again))
     }
 }

@@ -38,7 +38,7 @@ fn in_time(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
                 true
             }
             Err(error) => {
-                let (failure, of_use) = (failure(&error), is_of_use(shared, &error));
+                let (failure, of_use) = (failure(&error), !breaks_link(&error));
                 train.0.into_iter().for_each(|request| shared.fail(request, failure.clone()));
                 of_use
             }
@@ -65,7 +65,7 @@ fn share_out(shared: &Arc<Shared>, train: Train, answer: Value) -> bool {
                 Ok(value) => request.succeed(shared, value),
                 // Of many decisions, one may have failed without the others.
                 Err(error) => {
-                    of_use &= is_of_use(shared, &error);
+                    of_use &= !breaks_link(&error);
                     shared.fail(request, failure(&error));
                 }
             }
@@ -82,15 +82,6 @@ fn failure(error: &RedisError) -> Failure {
         _ if error.is_io_error() => Failure::Disconnected,
         _ => Failure::Refused(shown(error, &[])),
     }
-}
-
-/// Whether the link still is. If not, it is noted why.
-fn is_of_use(shared: &Shared, error: &RedisError) -> bool {
-    let breaks_link = breaks_link(error);
-    if breaks_link {
-        shared.note(shown(error, &[]));
-    }
-    !breaks_link
 }
 
 /// Whether no request would fare better: the connection is gone, or the server does not decide about anything.
