@@ -127,11 +127,14 @@ fn a_reset_of_all_keys_empties_the_overflow_budgets_too() {
     assert!(is_denied(&limiter, three));
 }
 
+fn one_permit_and_room_for_one_key() -> KeyedLimiter {
+    let spec = LimitSpec::new(1, Duration::from_secs(3600));
+    KeyedLimiter::with_clock(spec, ManualClock::new()).unwrap().with_max_keys(1)
+}
+
 #[test]
 fn a_refund_follows_its_key_out_of_an_overflow_budget() {
-    let clock = ManualClock::new();
-    let spec = LimitSpec::new(1, Duration::from_secs(3600));
-    let limiter = KeyedLimiter::with_clock(spec, clock).unwrap().with_max_keys(1);
+    let limiter = one_permit_and_room_for_one_key();
     let holder = limiter.try_acquire("a").unwrap();
     let shared = limiter.try_acquire("b").unwrap();
     holder.refund();
@@ -146,9 +149,7 @@ fn a_refund_follows_its_key_out_of_an_overflow_budget() {
 
 #[test]
 fn a_refund_of_a_shared_charge_gives_nothing_back_once_its_key_was_reset() {
-    let clock = ManualClock::new();
-    let spec = LimitSpec::new(1, Duration::from_secs(3600));
-    let limiter = KeyedLimiter::with_clock(spec, clock).unwrap().with_max_keys(1);
+    let limiter = one_permit_and_room_for_one_key();
     let holder = limiter.try_acquire("a").unwrap();
     let shared = limiter.try_acquire("b").unwrap();
     holder.refund();
