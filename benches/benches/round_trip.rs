@@ -17,6 +17,8 @@ mod support;
 use std::{
     collections::VecDeque,
     fmt::Write as _,
+    fs::File,
+    io::Write as _,
     process::{Child, Command, Stdio},
     sync::{Arc, LazyLock, Mutex, mpsc},
     thread,
@@ -61,23 +63,32 @@ fn hour(max: u32) -> LimitSpec {
     LimitSpec::new(max, Duration::from_secs(3600))
 }
 
-/// Keeps each core from falling asleep, by a loop of the lowest priority that there is.
-struct Awake(Vec<Child>);
+/// Keeps the cores from falling asleep: the system is told that nothing may take it any time to go on. Where that cannot be
+/// said, loops of the lowest priority that there is do it.
+struct Awake {
+    _told: Option<File>,
+    loops: Vec<Child>,
+}
 
 impl Awake {
     fn start() -> Self {
-        let loops = (0..cores()).filter_map(|core| {
+        // It holds for as long as the file is open.
+        let told = File::create("/dev/cpu_dma_latency")
+            .and_then(|mut file| file.write_all(&0_i32.to_ne_bytes()).map(|()| file))
+            .ok();
+        let looping = if told.is_some() { 0 } else { cores() };
+        let loops = (0..looping).filter_map(|core| {
             let arguments =
                 ["-c", &core.to_string(), "chrt", "--idle", "0", "sh", "-c", "while :; do :; done"];
             Command::new("taskset").args(arguments).spawn().ok()
         });
-        Self(loops.collect())
+        Self { loops: loops.collect(), _told: told }
     }
 }
 
 impl Drop for Awake {
     fn drop(&mut self) {
-        for child in &mut self.0 {
+        for child in &mut self.loops {
             _ = child.kill();
             _ = child.wait();
         }

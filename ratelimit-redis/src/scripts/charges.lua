@@ -1,9 +1,8 @@
 -- sliding_window and sliding_log: charges, each of which counts until a window after its instant.
 --
--- In a log that is the instant of the charge, in a window the end of its bucket. A list holds them, the oldest first, but
--- for the newest: that stands in the first element, the head, with what is in use, the latest instant seen, the window, and
--- until when the key is kept. The head ends with a copy of the oldest, if the list has one. So most calls read the head
--- alone, and one more charge in a bucket changes it alone.
+-- In a log that is the instant of the charge, in a window the end of its bucket. The newest stands at the begin of the key's
+-- text, in the head, with all that most calls need, and the older ones in slots behind it, the oldest first. So one more
+-- charge in a bucket reads the head and writes the first half of it, and a charge of its own fills one more slot.
 
 -- The instant from which a charge ages that is made at `at`.
 local function placed(at, window, buckets)
@@ -19,85 +18,91 @@ local function placed(at, window, buckets)
   return at - into + ends
 end
 
--- Elements are read in pages. The first comes out of the head, and the next ones are short: most calls need no more.
-local page, starts, size, next_size
-
-local function element(key, index)
-  if index < starts or index >= starts + size then
-    starts, size, next_size = index - index % next_size, next_size, math.min(4 * next_size, 64)
-    page = redis.call('LRANGE', key, text(starts), text(starts + size - 1))
-  end
-  return page[index - starts + 1]
+-- So many slots from that one on.
+local function slots(key, index, count)
+  return redis.call('GETRANGE', key, string.format('%d', 81 + 16 * index), string.format('%d', 80 + 16 * (index + count)))
 end
 
-local function charge_at(key, index)
-  local entry = element(key, index)
-  if entry then
-    return unpack('<dd', entry)
+-- Reads charges out of the slots of a key, of which so many are filled. It does so in pages, the first ones of which are
+-- short: most calls need no more.
+local function reader(key, filled)
+  local page, begins, ends, size = '', 0, 0, 4
+  return function(index)
+    if index < begins or index >= ends then
+      begins, ends = index, math.min(index + size, filled)
+      page, size = slots(key, begins, ends - begins), math.min(4 * size, 256)
+    end
+    return struct.unpack('<dd', page, 1 + 16 * (index - begins))
   end
 end
 
--- Takes back up to `cost` permits of a charge that is not the newest, and says how many.
-local function take_back(key, given, cost, oldest)
-  for index = redis.call('LLEN', key) - 1, oldest, -1 do
-    local instant, permits = charge_at(key, index)
-    if instant < given then
-      break
-    elseif instant == given then
-      local left = math.max(permits - cost, 0)
-      if left > 0 then
-        redis.call('LSET', key, text(index), pack('<dd', instant, left))
-      else
-        redis.call('LSET', key, text(index), 'gone')
-        redis.call('LREM', key, '-1', 'gone')
-      end
-      size = 0
-      return permits - left
+-- Takes back up to `cost` permits of a charge that is not the newest. Says how many, and how many slots are filled then.
+local function take_back(key, given, cost, oldest, filled)
+  local charge_at, index, above = reader(key, filled), oldest, filled
+  while index < above do
+    local middle = math.floor((index + above) / 2)
+    if charge_at(middle) < given then
+      index = middle + 1
+    else
+      above = middle
     end
   end
-  return 0
+  local instant, permits
+  if index < filled then
+    instant, permits = charge_at(index)
+  end
+  if instant ~= given then
+    return 0, filled
+  end
+
+  local place, left = string.format('%d', 81 + 16 * index), math.max(permits - cost, 0)
+  if left > 0 then
+    redis.call('SETRANGE', key, place, struct.pack('<dd', instant, left))
+    return permits - left, filled
+  end
+  -- The later ones move up.
+  redis.call('SETRANGE', key, place, slots(key, index + 1, filled - index - 1))
+  return permits, filled - 1
 end
 
 local function decide(key, first, last)
-  local window, buckets, now, exists, changed, adopts, eldest, kept_until
-  local used, latest, newest, permits, oldest = 0, 0, 0, 0, 1
-  local head = redis.pcall('LINDEX', key, '0')
-  page, starts, size, next_size = {}, 0, math.huge, 4
+  local pack, unpack = struct.pack, struct.unpack
+  local window, buckets, now, exists, is_placed, adopts, changed, kept_until, charge_at
+  local window_then, grid_then, oldest_then, ages_then
+  local newest, permits, used, latest, filled, oldest, ages = 0, 0, 0, 0, 0, 0, 0
+  local head = redis.call('GETRANGE', key, '0', '80')
   for i = first, last do
     local verb, cost, capacity, length, parts, given = unpack('<c1ddddd', ARGV[i])
     if i == first then
       window, buckets = length, parts
-      if type(head) == 'table' then
+      if string.byte(head) == 67 and #head == 81 then
+        newest, permits, used, latest, filled, oldest, ages, kept_until, window_then, grid_then =
+          unpack('<xdddddddddd', head)
+        exists, is_placed = true, window_then == window and grid_then == buckets
+        oldest_then, ages_then = oldest, ages
+      elseif head ~= '' then
         -- Charged under another limit.
-        used, latest = held(key, redis.pcall('GET', key))
+        adopts = true
+        used, latest = held(head)
         used = math.ceil(used)
         newest, permits = placed(latest, window, buckets), used
-        adopts = true
-      elseif head then
-        if #head ~= 48 and #head ~= 64 then
-          error(foreign, 0)
-        end
-        local _
-        exists, used, latest, _, newest, permits, kept_until = true, unpack('<dddddd', head)
-        if #head == 64 then
-          page, size = { head, string.sub(head, 49) }, 2
-        end
       end
       now = math.max(raw, latest)
       -- Those that have aged.
-      while true do
-        local instant, aged = charge_at(key, oldest)
-        if not instant then
-          if newest + window <= now then
-            used, permits = 0, 0
-          end
-          break
-        elseif instant + window > now then
-          break
+      while oldest < filled and ages + window <= now do
+        charge_at = charge_at or reader(key, filled)
+        local _, frees = charge_at(oldest)
+        used, oldest = used - frees, oldest + 1
+        if oldest < filled then
+          ages = charge_at(oldest)
         end
-        used, oldest = used - aged, oldest + 1
       end
-      eldest = element(key, oldest)
+      if oldest == filled then
+        oldest, filled = 0, 0
+        if newest + window <= now then
+          used, permits = 0, 0
+        end
+      end
     elseif length ~= window or parts ~= buckets then
       -- Another limit from here on.
       last = i - 1
@@ -113,38 +118,52 @@ local function decide(key, first, last)
         back = math.min(permits, cost)
         permits = permits - back
       else
-        back = take_back(key, given, cost, oldest)
-        eldest = element(key, oldest)
+        back, filled = take_back(key, given, cost, oldest, filled)
+        charge_at = nil
+        if back > 0 and oldest < filled then
+          charge_at = reader(key, filled)
+          ages = charge_at(oldest)
+        end
       end
       used, changed = used - back, changed or back > 0
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      local excess, index, ready = used + cost - capacity, oldest, now
-      while excess > 0 do
-        local instant, frees = charge_at(key, index)
-        ready = (instant or newest) + window
-        if not instant then
-          break
+      -- What is older than the newest frees one permit at least.
+      local excess, index, instant = used + cost - capacity, oldest, ages
+      if excess > 1 or oldest == filled then
+        charge_at = charge_at or reader(key, filled)
+        while excess > 0 and index < filled do
+          local frees
+          instant, frees = charge_at(index)
+          excess, index = excess - frees, index + 1
         end
-        excess, index = excess - frees, index + 1
+        if excess > 0 then
+          instant = newest
+        end
       end
-      answers[i] = pack('<i8i8i8', 0, used, ready - raw)
+      answers[i] = pack('<i8i8i8', 0, used, instant + window - raw)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8', 1, used, 0)
     else
-      local instant = placed(now, window, buckets)
+      -- To find a bucket's end takes as long as to read the key: mostly it is known.
+      local instant = newest
+      if newest <= now or not is_placed then
+        instant = placed(now, window, buckets)
+        is_placed = newest <= instant
+      end
       if newest >= instant then
         permits = permits + cost
       else
         if permits > 0 then
           if adopts then
             redis.call('DEL', key)
-            redis.call('RPUSH', key, '')
-            adopts, exists = false, true
+            adopts = false
           end
-          local entry = pack('<dd', newest, permits)
-          redis.call('RPUSH', key, entry)
-          eldest, size = eldest or entry, 0
+          if oldest == filled then
+            ages = newest
+          end
+          redis.call('SETRANGE', key, string.format('%d', 81 + 16 * filled), pack('<dd', newest, permits))
+          exists, filled, charge_at = true, filled + 1, nil
         end
         newest, permits = instant, cost
       end
@@ -155,41 +174,42 @@ local function decide(key, first, last)
 
   if changed and used == 0 then
     -- All was taken back.
-    if exists or adopts then
-      redis.call('DEL', key)
-    end
+    redis.call('DEL', key)
   elseif changed then
     if permits == 0 then
       -- The newest was taken back: the one before it is the last that counts.
-      local before = redis.call('LINDEX', key, '-1')
-      redis.call('LTRIM', key, '0', '-2')
-      newest, permits = unpack('<dd', before)
-      if before == eldest then
-        eldest = nil
-      end
+      filled = filled - 1
+      newest, permits = reader(key, filled + 1)(filled)
     end
-    local counts_until = newest + window
-    local lives_on = is_kept(kept_until, counts_until)
-    if not lives_on then
-      kept_until = counts_until
-    end
-    head = pack('<dddddd', used, now, window, newest, permits, kept_until) .. (eldest or '')
-    if exists then
-      if oldest > 1 then
-        -- The last that has aged makes room for it.
-        redis.call('LTRIM', key, text(oldest - 1), '-1')
+    local count = filled - oldest
+    if oldest > 8 + count / 2 then
+      -- Those that count move to the front, in pieces, so that the server does not have to hold them twice.
+      for moved = 0, count - 1, 4096 do
+        local piece = slots(key, oldest + moved, math.min(4096, count - moved))
+        redis.call('SETRANGE', key, string.format('%d', 81 + 16 * moved), piece)
       end
-      redis.call('LSET', key, '0', head)
+      oldest, filled = 0, count
+    end
+    local grid, expires = is_placed and buckets or -1, life(kept_until, newest + window)
+    if expires then
+      kept_until = newest + window
+    end
+    head = pack('<c1ddddd', 'C', newest, permits, used, now, filled)
+    if expires or oldest ~= oldest_then or ages ~= ages_then or window ~= window_then or grid ~= grid_then then
+      head = head .. pack('<ddddd', oldest, ages, kept_until, window, grid)
+    end
+    if not exists then
+      redis.call('SET', key, head, 'PX', expires)
     else
-      if adopts then
-        redis.call('DEL', key)
+      local length = redis.call('SETRANGE', key, '0', head)
+      if expires then
+        redis.call('PEXPIRE', key, expires)
       end
-      redis.call('RPUSH', key, head)
-    end
-    if not lives_on then
-      redis.call('PEXPIRE', key, life(counts_until))
+      if length > 81 + 16 * (64 + 4 * count) then
+        -- There is much more room than is needed.
+        redis.call('SET', key, redis.call('GETRANGE', key, '0', string.format('%d', 80 + 16 * filled)), 'KEEPTTL')
+      end
     end
   end
   return last
 end
-

@@ -4,7 +4,8 @@
 -- `window` nanoseconds of `max` permits, is a whole number of units at any rate. What takes a multiplication that a
 -- double cannot hold was done by the caller.
 local function decide(key, first, last)
-  local state = redis.pcall('GET', key)
+  local pack, unpack = struct.pack, struct.unpack
+  local state = redis.call('GET', key)
   local exists, changed = state, false
   local whole, part, now, by_max, by_length, kept_until
   for i = first, last do
@@ -21,7 +22,7 @@ local function decide(key, first, last)
         if by_max ~= max or by_length ~= length then
           -- Charged under another limit.
           local permits
-          permits, latest = held(key, state)
+          permits, latest = held(state)
           whole, part = latest + math.ceil(permits * length / units - 0.001), 0
         end
       end
@@ -74,16 +75,15 @@ local function decide(key, first, last)
     -- All was taken back.
     redis.call('DEL', key)
   elseif changed then
-    local full_at = whole + 1
-    local lives_on = is_kept(kept_until, full_at)
-    if not lives_on then
-      kept_until = full_at
+    local expires = life(kept_until, whole + 1)
+    if expires then
+      kept_until = whole + 1
     end
     local value = pack('<c1dddddd', 'F', whole, part, by_max, by_length, now, kept_until)
-    if lives_on then
-      redis.call('SETRANGE', key, '0', value)
+    if expires then
+      redis.call('SET', key, value, 'PX', expires)
     else
-      redis.call('SET', key, value, 'PX', life(full_at))
+      redis.call('SETRANGE', key, '0', value)
     end
   end
   return last

@@ -1,5 +1,6 @@
 //! The scripts on real servers, with a clock of the test's.
 
+mod changes;
 mod giving_back;
 mod histories;
 mod lives;

@@ -1,12 +1,18 @@
 -- fixed_window: what is in use in the current window, and when that began.
 local function decide(key, first, last)
-  local window, changed, used, begins, now, began, length_then
+  local pack, unpack = struct.pack, struct.unpack
+  local window, changed, now, began, length_then
+  local used, latest, begins = 0, 0, 0
+  local state = redis.call('GET', key)
   for i = first, last do
     local verb, cost, capacity, length, _, given = unpack('<c1ddddd', ARGV[i])
     if i == first then
-      local latest
-      window, used, latest, began, length_then = length, held(key, redis.pcall('GET', key))
-      begins, now, used = began, math.max(raw, latest), math.ceil(used)
+      window = length
+      if state then
+        used, latest, began, length_then = held(state)
+        used, begins = math.ceil(used), began
+      end
+      now = math.max(raw, latest)
       if begins + window <= now then
         used = 0
       end
@@ -42,7 +48,7 @@ local function decide(key, first, last)
       -- The key lives as long as it should, and does so still.
       redis.call('SETRANGE', key, '0', value)
     else
-      redis.call('SET', key, value, 'PX', life(begins + window))
+      redis.call('SET', key, value, 'PX', life(nil, begins + window))
     end
   end
   return last

@@ -61,6 +61,43 @@ fn every_history_is_answered_as_in_process() {
     });
 }
 
+/// So that charges have to make room for one another, in their slots.
+#[test]
+fn a_long_history_is_answered_as_in_process() {
+    let step = prop_oneof![
+        12 => (0..900_u64).prop_map(Step::Pass),
+        20 => (1..4_u32).prop_map(Step::Charge),
+        1 => (30..90_u32).prop_map(Step::Charge),
+        4 => (0..40_usize).prop_map(Step::Refund),
+        // Now and then most of them age at once.
+        1 => prop::sample::select(&[30_000, 90_000][..]).prop_map(Step::Pass),
+    ];
+    let max = prop::sample::select(&[20_u32, 300][..]);
+    let charges = prop::sample::select(&[Algorithm::SlidingWindow, Algorithm::SlidingLog][..]);
+    on_every_server(|connection| {
+        let number = Cell::new(0);
+        let connection = std::cell::RefCell::new(connection);
+        let mut runner = TestRunner::new(ProptestConfig { cases: 12, ..ProptestConfig::default() });
+        let histories = (charges.clone(), max.clone(), prop::collection::vec(step.clone(), 500..800));
+        runner
+            .run(&histories, |(algorithm, max, steps)| {
+                number.set(number.get() + 1);
+                let window = Duration::from_millis(100);
+                let spec = LimitSpec::new(max, window).with_algorithm(algorithm);
+                let spec = if algorithm == Algorithm::SlidingWindow { spec.with_buckets(50) } else { spec };
+                let mut connection = connection.borrow_mut();
+                let mut budget = Budget::new(&mut connection, &format!("long {}", number.get()));
+                agrees(&mut budget, spec, &steps);
+                // A head, and no more slots than a few times what can count.
+                let slots = if algorithm == Algorithm::SlidingWindow { 50 } else { max as usize };
+                let length: usize = redis::cmd("STRLEN").arg(&budget.key).query(budget.connection).unwrap();
+                assert!(length <= 81 + 16 * (slots + slots / 2 + 10), "{spec}: {length}");
+                Ok(())
+            })
+            .unwrap();
+    });
+}
+
 fn agrees(budget: &mut Budget<'_>, spec: LimitSpec, steps: &[Step]) {
     let clock = ManualClock::new();
     let limiter = KeyedLimiter::with_clock(spec, clock.clone()).unwrap();
