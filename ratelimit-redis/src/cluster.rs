@@ -54,7 +54,7 @@ impl Cluster {
         let mut request = request;
         loop {
             let again = request.again();
-            let answer = link.ok_or(Failure::Disconnected)?.ask(request).await;
+            let answer = link.ok_or(Failure::Disconnected)?.ask(request).answer().await;
             let Err(Unanswered { failure, .. }) = &answer else { return answer };
             match self.shared.elsewhere(again, failure) {
                 Some((other, again)) => (link, request) = (Some(other), again),

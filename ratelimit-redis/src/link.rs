@@ -90,6 +90,9 @@ struct Shared {
     masters: Option<Weak<dyn Masters>>,
 }
 
+/// What was asked, if it could be.
+pub(crate) struct Pending(Result<oneshot::Receiver<Answer>, Failure>);
+
 /// Ends the task when the last handle of the link is dropped.
 struct User(Arc<Shared>);
 
@@ -183,14 +186,13 @@ impl Link {
         Self { _user: Arc::new(User(Arc::clone(&shared))), shared, server, probe }
     }
 
-    /// Waits for the answer, which comes in time, if there is a chance that there is one.
-    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Unanswered> {
+    /// Asks at once, if there is a chance of an answer.
+    pub(crate) fn ask(&self, request: Request) -> Pending {
         if !matches!(self.state(), LinkState::Up | LinkState::Starting) {
-            return Err(Failure::Disconnected.into());
+            return Failure::Disconnected.into();
         }
         let (answer, answered) = oneshot::channel();
-        self.shared.enter(Request { answer: Some(answer), ..request })?;
-        answered.await.map_or_else(|_| Err(Failure::Disconnected.into()), Answer::take)
+        Pending(self.shared.enter(Request { answer: Some(answer), ..request }).map(|()| answered))
     }
 
     /// Hands over what nobody waits for. While there is no connection it is kept, if there is not too much of it.
@@ -218,6 +220,19 @@ impl Link {
     /// Why it is down, or what it has refused last since it came up.
     pub(crate) fn last_error(&self) -> Option<String> {
         self.shared.error().as_ref().map(|error| format!("{}: {error}", self.server))
+    }
+}
+
+impl Pending {
+    /// Waits for the answer, which comes in time.
+    pub(crate) async fn answer(self) -> Result<Value, Unanswered> {
+        self.0?.await.map_or_else(|_| Err(Failure::Disconnected.into()), Answer::take)
+    }
+}
+
+impl From<Failure> for Pending {
+    fn from(failure: Failure) -> Self {
+        Self(Err(failure))
     }
 }
 

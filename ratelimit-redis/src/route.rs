@@ -1,13 +1,13 @@
 //! Which link a key is asked by.
 
-use std::sync::Arc;
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use redis::Value;
 
 use crate::{
     cluster::Cluster,
     key,
-    link::{Habits, Hub, Link, LinkState, Probe, Request, Source, Unanswered},
+    link::{Habits, Hub, Link, LinkState, Pending, Probe, Request, Source, Unanswered},
     scripts,
     settings::{Servers, Settings, StoreError},
 };
@@ -15,6 +15,12 @@ use crate::{
 pub(crate) enum Route {
     One(Link),
     Cluster(Cluster),
+}
+
+/// What has been asked by a route.
+pub(crate) enum Asked {
+    One(Pending),
+    Cluster(Pin<Box<dyn Future<Output = Result<Value, Unanswered>> + Send>>),
 }
 
 impl Route {
@@ -50,11 +56,14 @@ impl Route {
         })
     }
 
-    /// Asks the server that holds the key, and waits for the answer, which comes in time.
-    pub(crate) async fn ask(&self, request: Request) -> Result<Value, Unanswered> {
+    /// Asks the server that holds the key.
+    pub(crate) fn ask(&self, request: Request) -> Asked {
         match self {
-            Self::One(link) => link.ask(request).await,
-            Self::Cluster(cluster) => cluster.ask(request).await,
+            Self::One(link) => Asked::One(link.ask(request)),
+            Self::Cluster(cluster) => {
+                let cluster = cluster.clone();
+                Asked::Cluster(Box::pin(async move { cluster.ask(request).await }))
+            }
         }
     }
 
@@ -96,5 +105,15 @@ impl Route {
 
     pub(crate) fn connected(&self) -> u32 {
         self.links().iter().map(Link::connected).sum()
+    }
+}
+
+impl Asked {
+    /// Waits for the answer, which comes in time.
+    pub(crate) async fn answer(self) -> Result<Value, Unanswered> {
+        match self {
+            Self::One(pending) => pending.answer().await,
+            Self::Cluster(answer) => answer.await,
+        }
     }
 }

@@ -173,10 +173,11 @@ fn append_argument(argument: &mut Vec<u8>, verb: Verb, terms: Terms, untouched_s
         Verb::Reset => return argument.extend_from_slice(b"reset"),
     };
     argument.reserve(1 + 9 * 8);
-    let mut put = |limit: u32, numbers: &[u64]| {
-        argument.push(letter);
-        argument.extend([cost, limit].into_iter().flat_map(|number| double(number.into())));
-        argument.extend(numbers.iter().copied().flat_map(double));
+    argument.push(letter);
+    let mut put = |numbers: &[u64]| {
+        for number in numbers {
+            argument.extend_from_slice(&double(*number));
+        }
     };
     if let Some(flow) = Flow::of(&spec) {
         let (cost_whole, cost_part) = flow.time(cost);
@@ -186,14 +187,25 @@ fn append_argument(argument: &mut Vec<u8>, verb: Verb, terms: Terms, untouched_s
             (0, 0) => 0,
             (whole, part) => untouched_since + whole + u64::from(part > 0),
         };
-        put(spec.max(), &[flow.window, cost_whole, cost_part, room_whole, room_part, full_at, charged_at]);
+        let max = spec.max().into();
+        put(&[
+            cost.into(),
+            max,
+            flow.window,
+            cost_whole,
+            cost_part,
+            room_whole,
+            room_part,
+            full_at,
+            charged_at,
+        ]);
     } else {
         let window = micros(spec.window());
         let buckets = match spec.algorithm() {
             Algorithm::SlidingWindow => u64::from(spec.buckets()).min(window),
             _ => 0,
         };
-        put(capacity, &[window, buckets, charged_at]);
+        put(&[cost.into(), capacity.into(), window, buckets, charged_at]);
     }
 }
 

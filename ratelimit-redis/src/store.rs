@@ -19,7 +19,7 @@ use redis::{FromRedisValue as _, Value};
 use crate::{
     key,
     link::{Failure, Hub, LinkState, Request, Unanswered},
-    route::Route,
+    route::{Asked, Route},
     scripts::{self, Order, Script, Terms, Verb},
     settings::{Settings, StoreError},
     stats::{Counters, StoreStats},
@@ -95,7 +95,7 @@ impl RedisStore {
         counters.read(route.connected(), route.nodes())
     }
 
-    /// Starts a call now; the answer may be awaited later.
+    /// A call, whose time begins now.
     fn start<T: 'static>(
         &self,
         call: &StoreCall<'_>,
@@ -105,10 +105,19 @@ impl RedisStore {
         let inner = Arc::clone(&self.inner);
         let began = Instant::now();
         let (key, terms) = (inner.key(call), Terms::of(call));
-        let fills_up = matches!(verb, Verb::Charge | Verb::Look) && begins_unfilled(&terms.spec);
-        let limit = fills_up.then(|| call.limit.to_owned());
+        if begins_unfilled(&terms.spec) && matches!(verb, Verb::Charge | Verb::Look) {
+            let limit = call.limit.to_owned();
+            return Box::pin(async move {
+                let answer = match inner.first_use(&limit, terms.spec, began).await {
+                    Ok(since) => inner.ask(inner.decision(key, verb, terms, since, began)).answer().await,
+                    Err(unanswered) => Err(unanswered),
+                };
+                inner.told(answer, began, |value| read(terms, value))
+            });
+        }
+        let request = inner.decision(key, verb, terms, 0, began);
         Box::pin(async move {
-            let answer = inner.decide(limit.as_deref(), key, terms, verb, began).await;
+            let answer = inner.ask(request).answer().await;
             inner.told(answer, began, |value| read(terms, value))
         })
     }
@@ -162,26 +171,14 @@ impl Inner {
         key::budget(&self.settings.prefix, call.limit, call.key)
     }
 
-    /// The limit is named if it counts when that was first used.
-    async fn decide(
-        &self,
-        limit: Option<&str>,
-        key: Vec<u8>,
-        terms: Terms,
-        verb: Verb,
-        began: Instant,
-    ) -> Result<Value, Unanswered> {
-        let first_use = match limit {
-            Some(limit) => self.first_use(limit, terms.spec, began).await?,
-            None => 0,
-        };
+    fn decision(&self, key: Vec<u8>, verb: Verb, terms: Terms, first_use: u64, began: Instant) -> Request {
         let order = scripts::order(key, verb, terms, first_use);
         let script = Arc::clone(scripts::decide(terms.spec.algorithm()));
-        self.ask(self.request(script, order, began, verb == Verb::Charge)).await
+        self.request(script, order, began, verb == Verb::Charge)
     }
 
-    async fn ask(&self, request: Request) -> Result<Value, Unanswered> {
-        if self.is_enabled() { self.route.ask(request).await } else { Err(Failure::Off.into()) }
+    fn ask(&self, request: Request) -> Asked {
+        if self.is_enabled() { self.route.ask(request) } else { Asked::One(Failure::Off.into()) }
     }
 
     /// Counts what came of a call.
@@ -218,7 +215,7 @@ impl Inner {
                 let order =
                     Order::new(link.own_key().to_vec(), |text| text.extend_from_slice(argument.as_bytes()));
                 let request = self.request(scripts::reset_all(), order, Instant::now(), false);
-                let answer = link.ask(request).await?;
+                let answer = link.ask(request).answer().await?;
                 cursor =
                     String::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
                 if cursor == "0" {
@@ -244,7 +241,7 @@ impl Inner {
         let life = (REMEMBERED + spec.window()).as_millis().to_string();
         let key = key::first_use(&self.settings.prefix, limit);
         let order = Order::new(key, |text| text.extend_from_slice(life.as_bytes()));
-        let answer = self.ask(self.request(scripts::since(), order, began, false)).await?;
+        let answer = self.ask(self.request(scripts::since(), order, began, false)).answer().await?;
         let since = u64::from_redis_value(answer).map_err(|error| Failure::Refused(error.to_string()))?;
         known().insert(limit.to_owned(), (since, began));
         Ok(since)
