@@ -39,7 +39,7 @@ impl Cluster {
         let (is_ready, ready) = watch::channel(false);
         let reader =
             Reader { shared: Arc::downgrade(&shared), hub: Arc::downgrade(hub), seeds, timeout, probe };
-        hub.spawn(reader.run(is_ready));
+        hub.spawn(|network| reader.run(is_ready, network));
         Self { shared, ready }
     }
 

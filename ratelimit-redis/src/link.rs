@@ -38,7 +38,7 @@ use tokio::{
 
 pub(crate) use self::{
     answer::Unanswered,
-    hub::Hub,
+    hub::{Hub, Network},
     source::{Source, at as server_at, server, shown},
     task::{Habits, Probe},
     wire::Wire,
@@ -180,8 +180,8 @@ impl Link {
         });
         let probe = Arc::clone(&habits.probe);
         let server = source.to_string().into();
-        if !hub.spawn(task::run(source, habits, Arc::clone(&shared))) {
-            shared.go_down("the system gives no thread", false);
+        if !hub.spawn(|network| task::run(source, habits, Arc::clone(&shared), network)) {
+            shared.go_down("the system gives no threads", false);
         }
         Self { _user: Arc::new(User(Arc::clone(&shared))), shared, server, probe }
     }
@@ -303,11 +303,11 @@ impl Shared {
     }
 
     /// Goes by a connection, and tells when that has ended.
-    fn go_up(self: &Arc<Self>, wire: Wire) -> JoinHandle<()> {
+    fn go_up(self: &Arc<Self>, wire: Wire, network: &Network) -> JoinHandle<()> {
         *self.error() = None;
         let number = self.connected.fetch_add(1, Relaxed);
         let (reader, writer) = wire.split();
-        let ended = reading::start(reader, number, self);
+        let ended = reading::start(reader, number, self, network);
         self.line().open(number, writer, Reading(ended.abort_handle()));
         self.set(LinkState::Up);
         ended

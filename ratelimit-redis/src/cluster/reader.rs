@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::map::{Master, Range, SLOTS, Shared, number_of, slot_of_number};
-use crate::link::{Habits, Hub, Link, Probe, Source, Wire, server_at, shown};
+use crate::link::{Habits, Hub, Link, Network, Probe, Source, Wire, server_at, shown};
 
 /// The map is read anew that often, if nothing asks for it before; and no more often than that.
 const USUALLY: Duration = Duration::from_secs(5);
@@ -31,16 +31,16 @@ pub(super) struct Reader<P> {
 }
 
 impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
-    pub(super) async fn run(self, is_ready: watch::Sender<bool>) {
+    pub(super) async fn run(self, is_ready: watch::Sender<bool>, network: Network) {
         // Callers wait for the first attempt, and for that only.
-        if let Ok(Some(ranges)) = timeout(self.timeout / 2, self.read()).await {
+        if let Ok(Some(ranges)) = timeout(self.timeout / 2, self.read(&network)).await {
             self.go_by(ranges);
         }
         _ = is_ready.send(true);
         while let Some(shared) = self.shared.upgrade() {
             let asked = timeout(USUALLY, shared.asks_anew.notified()).await;
             drop(shared);
-            if let Some(ranges) = self.read().await {
+            if let Some(ranges) = self.read(&network).await {
                 self.go_by(ranges);
             }
             if asked.is_ok() {
@@ -50,12 +50,12 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
     }
 
     /// The masters and their slots, by the first server that tells.
-    async fn read(&self) -> Option<Vec<Range>> {
+    async fn read(&self, network: &Network) -> Option<Vec<Range>> {
         let like = self.seeds.first()?;
         let known: Vec<String> = self.shared.upgrade()?.map().addresses().cloned().collect();
         let known = known.iter().filter_map(|address| server_at(address, like));
         for server in self.seeds.iter().cloned().chain(known) {
-            let error = match timeout(ANSWERS, ask(&server)).await {
+            let error = match timeout(ANSWERS, ask(&server, network)).await {
                 Ok(Ok(ranges)) if !ranges.is_empty() => return Some(ranges),
                 Ok(Ok(_)) => "no master has a slot".to_owned(),
                 Ok(Err(error)) => shown(&error, slice::from_ref(&server)),
@@ -94,13 +94,13 @@ impl<P: Fn(u32) -> Probe + Send + Sync> Reader<P> {
 }
 
 /// What a server says of the slots of each master.
-async fn ask(server: &ConnectionInfo) -> RedisResult<Vec<Range>> {
+async fn ask(server: &ConnectionInfo, network: &Network) -> RedisResult<Vec<Range>> {
     let host = match server.addr() {
         ConnectionAddr::Tcp(host, _) | ConnectionAddr::TcpTls { host, .. } => host,
         _ => "",
     };
     let question = cmd("CLUSTER").arg("SLOTS").get_packed_command();
-    let answer = Wire::connect(server).await?.ask(&question).await?;
+    let answer = Wire::connect(server, network).await?.ask(&question).await?;
     let answer = Vec::<Vec<Value>>::from_redis_value(answer)?;
     let ranges = answer.into_iter().filter_map(|range| {
         let mut parts = range.into_iter();

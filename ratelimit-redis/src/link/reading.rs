@@ -9,15 +9,20 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 
 use super::{
-    Shared,
+    Network, Shared,
     hand_over::hand_over,
     wire::{LONGEST, Reader},
 };
 
 /// Of the connection of that number, until nothing can come on it any more.
-pub(super) fn start(mut reader: Reader, number: u32, shared: &Arc<Shared>) -> JoinHandle<()> {
+pub(super) fn start(
+    mut reader: Reader,
+    number: u32,
+    shared: &Arc<Shared>,
+    network: &Network,
+) -> JoinHandle<()> {
     let shared = Arc::clone(shared);
-    tokio::spawn(async move {
+    network.spawn(async move {
         while let Ok(answer) = reader.next(LONGEST).await
             && hand_over(&shared, number, answer)
         {}

@@ -9,7 +9,7 @@ use redis::{
 };
 use tokio::time::timeout;
 
-use super::Wire;
+use super::{Network, Wire};
 
 #[derive(Clone)]
 pub(crate) enum Source {
@@ -23,10 +23,12 @@ pub(crate) enum Source {
 const SENTINEL_ANSWERS: Duration = Duration::from_millis(250);
 
 impl Source {
-    pub(super) async fn connect(&self) -> RedisResult<Wire> {
+    pub(super) async fn connect(&self, network: &Network) -> RedisResult<Wire> {
         match self {
-            Self::Server(server) => Wire::connect(server).await,
-            Self::Sentinels(sentinels, name) => Wire::connect(&master(sentinels, name).await?).await,
+            Self::Server(server) => Wire::connect(server, network).await,
+            Self::Sentinels(sentinels, name) => {
+                Wire::connect(&master(sentinels, name, network).await?, network).await
+            }
         }
     }
 
@@ -93,9 +95,9 @@ pub(crate) fn at(address: &str, like: &ConnectionInfo) -> Option<ConnectionInfo>
 }
 
 /// The master, by the first sentinel that tells. All are asked at once: those that do not answer cost no time.
-async fn master(sentinels: &[ConnectionInfo], name: &str) -> RedisResult<ConnectionInfo> {
+async fn master(sentinels: &[ConnectionInfo], name: &str, network: &Network) -> RedisResult<ConnectionInfo> {
     let ask = |sentinel| async move {
-        let error = match timeout(SENTINEL_ANSWERS, ask(sentinel, name)).await {
+        let error = match timeout(SENTINEL_ANSWERS, ask(sentinel, name, network)).await {
             Ok(Ok((host, port))) => match at(&format!("{host}:{port}"), sentinel) {
                 Some(master) => return Ok(master),
                 None => format!("the master is at {host}:{port}"),
@@ -112,7 +114,7 @@ async fn master(sentinels: &[ConnectionInfo], name: &str) -> RedisResult<Connect
 }
 
 /// With the credentials that the master has, or without any: sentinels often have none.
-async fn ask(sentinel: &ConnectionInfo, name: &str) -> RedisResult<(String, u16)> {
+async fn ask(sentinel: &ConnectionInfo, name: &str, network: &Network) -> RedisResult<(String, u16)> {
     let settings = sentinel.redis_settings().clone().set_db(0);
     let bare = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2);
     let mut answer = Err(RedisError::from((ErrorKind::Client, "not asked")));
@@ -120,7 +122,7 @@ async fn ask(sentinel: &ConnectionInfo, name: &str) -> RedisResult<(String, u16)
         let sentinel = sentinel.clone().set_redis_settings(settings);
         let asked = async {
             let question = cmd("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(name).get_packed_command();
-            let answer = Wire::connect(&sentinel).await?.ask(&question).await?;
+            let answer = Wire::connect(&sentinel, network).await?.ask(&question).await?;
             Ok(<(String, u16)>::from_redis_value(answer)?)
         };
         answer = asked.await;

@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, interval, sleep, sleep_until, timeout},
 };
 
-use super::{Answer, Failure, LinkState, Masters, Request, Shared, Source, Wire};
+use super::{Answer, Failure, LinkState, Masters, Network, Request, Shared, Source, Wire};
 use crate::scripts::{Order, Script};
 
 /// How a link is kept.
@@ -77,16 +77,20 @@ impl Probe {
     }
 }
 
-pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
+pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>, network: Network) {
     // Callers wait for the first attempt, and for that only: so it is over when they have to be answered.
-    let mut up = timeout(habits.first_attempt, bring_up(&source, &habits, &shared)).await.ok().flatten();
+    let bring_up = async || {
+        let attempted = attempt(&source, &habits, &shared, &network).await;
+        attempted.map_err(|error| shared.note(error)).ok()
+    };
+    let mut up = timeout(habits.first_attempt, bring_up()).await.ok().flatten();
     let mut why = "no connection in the time of a call";
     let mut pause = SHORTEST_PAUSE;
     let mut attempted = Duration::ZERO;
     loop {
         let mut is_slow = false;
         if let Some(wire) = up {
-            let ended = shared.go_up(wire);
+            let ended = shared.go_up(wire, &network);
             let came_up = Instant::now();
             is_slow = matches!(serve(ended, &habits, &shared).await, End::TooSlow);
             why = "the connection was lost";
@@ -100,7 +104,7 @@ pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
             let left = LONGEST_PAUSE.saturating_sub(attempted);
             sleep(jitter(pause.min(left.max(2 * SHORTEST_PAUSE)))).await;
             let began = Instant::now();
-            (bring_up(&source, &habits, &shared).await, began.elapsed())
+            (bring_up().await, began.elapsed())
         };
         tokio::select! {
             attempt = next => (up, attempted) = attempt,
@@ -110,14 +114,15 @@ pub(super) async fn run(source: Source, habits: Habits, shared: Arc<Shared>) {
     }
 }
 
-/// Connects, and tries whether the server decides. If not, it is noted why.
-async fn bring_up(source: &Source, habits: &Habits, shared: &Shared) -> Option<Wire> {
-    attempt(source, habits, shared).await.map_err(|error| shared.note(error)).ok()
-}
-
-async fn attempt(source: &Source, habits: &Habits, shared: &Shared) -> Result<Wire, String> {
+/// Connects, and tries whether the server decides. If not, it says why.
+async fn attempt(
+    source: &Source,
+    habits: &Habits,
+    shared: &Shared,
+    network: &Network,
+) -> Result<Wire, String> {
     let connects = habits.timeout.saturating_mul(4).clamp(CONNECTS, LONGEST_ATTEMPT);
-    let connecting = timeout(connects, source.connect()).await;
+    let connecting = timeout(connects, source.connect(network)).await;
     let connected = connecting.map_err(|_| format!("no connection within {connects:?}"))?;
     let mut wire = connected.map_err(|error| source.shown(&error))?;
     if shared.state() != LinkState::Starting {

@@ -11,11 +11,14 @@ use redis::{
     ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, Value, aio::MultiplexedConnection,
 };
 use socket2::SockRef;
+#[cfg(unix)]
+use tokio::net::UnixStream;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf},
     net::{TcpStream, lookup_host},
 };
 
+use super::hub::Network;
 use crate::resp;
 
 /// Its two directions, neither of which waits for the other.
@@ -41,22 +44,23 @@ pub(super) const LONGEST: usize = 64 * 1024;
 const LONGEST_MAP: usize = 4 * 1024 * 1024;
 
 impl Wire {
-    pub(crate) async fn connect(server: &ConnectionInfo) -> RedisResult<Self> {
+    pub(crate) async fn connect(server: &ConnectionInfo, network: &Network) -> RedisResult<Self> {
         match server.addr() {
             ConnectionAddr::Tcp(host, port) => {
-                let stream = introduce(reach(host, *port, server).await?, server).await?;
+                let stream = introduce(reach(host, *port, server, network).await?, server).await?;
                 let (reader, writer) = stream.into_split();
                 Ok(Self::of(reader, writer))
             }
             #[cfg(feature = "tls")]
             ConnectionAddr::TcpTls { host, port, .. } => {
-                let stream = super::tls::secure(reach(host, *port, server).await?, host).await?;
+                let stream = super::tls::secure(reach(host, *port, server, network).await?, host).await?;
                 let (reader, writer) = tokio::io::split(introduce(stream, server).await?);
                 Ok(Self::of(reader, writer))
             }
             #[cfg(unix)]
             ConnectionAddr::Unix(path) => {
-                let stream = introduce(tokio::net::UnixStream::connect(path).await?, server).await?;
+                let stream = UnixStream::connect(path).await?.into_std();
+                let stream = introduce(network.take(stream, UnixStream::from_std)?, server).await?;
                 let (reader, writer) = stream.into_split();
                 Ok(Self::of(reader, writer))
             }
@@ -119,7 +123,7 @@ fn too_long() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "an answer that is too long")
 }
 
-async fn reach(host: &str, port: u16, server: &ConnectionInfo) -> io::Result<TcpStream> {
+async fn reach(host: &str, port: u16, server: &ConnectionInfo, network: &Network) -> io::Result<TcpStream> {
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for address in lookup_host((host, port)).await? {
         match TcpStream::connect(address).await {
@@ -130,7 +134,7 @@ async fn reach(host: &str, port: u16, server: &ConnectionInfo) -> io::Result<Tcp
                 if let Some(keepalive) = settings.keepalive() {
                     SockRef::from(&stream).set_tcp_keepalive(keepalive)?;
                 }
-                return Ok(stream);
+                return network.take(stream.into_std(), TcpStream::from_std);
             }
             Err(error) => last = error,
         }
