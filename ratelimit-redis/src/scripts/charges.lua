@@ -3,6 +3,10 @@
 -- In a log that is the instant of the charge, in a window the end of its bucket. The newest stands at the begin of the key's
 -- text, in the head, with all that most calls need, and the older ones in slots behind it, the oldest first. So one more
 -- charge in a bucket reads the head and writes the first half of it, and a charge of its own fills one more slot.
+--
+-- The first half: the newest, its permits, the permits in use, when they were last charged, how many slots are filled, and
+-- for how many there is room. The second: which slot is the oldest that counts, and its instant, until when the key is kept,
+-- and the window and the buckets by which the newest was placed.
 
 -- The instant from which a charge ages that is made at `at`.
 local function placed(at, window, buckets)
@@ -20,7 +24,7 @@ end
 
 -- So many slots from that one on.
 local function slots(key, index, count)
-  return redis.call('GETRANGE', key, string.format('%d', 81 + 16 * index), string.format('%d', 80 + 16 * (index + count)))
+  return redis.call('GETRANGE', key, string.format('%d', 89 + 16 * index), string.format('%d', 88 + 16 * (index + count)))
 end
 
 -- Reads charges out of the slots of a key, of which so many are filled. It does so in pages, the first ones of which are
@@ -55,7 +59,7 @@ local function take_back(key, given, cost, oldest, filled)
     return 0, filled
   end
 
-  local place, left = string.format('%d', 81 + 16 * index), math.max(permits - cost, 0)
+  local place, left = string.format('%d', 89 + 16 * index), math.max(permits - cost, 0)
   if left > 0 then
     redis.call('SETRANGE', key, place, struct.pack('<dd', instant, left))
     return permits - left, filled
@@ -69,15 +73,15 @@ local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
   local window, buckets, now, exists, is_placed, adopts, changed, kept_until, charge_at
   local window_then, grid_then, oldest_then, ages_then
-  local newest, permits, used, latest, filled, oldest, ages = 0, 0, 0, 0, 0, 0, 0
-  local head = redis.call('GETRANGE', key, '0', '80')
+  local newest, permits, used, latest, filled, room, oldest, ages = 0, 0, 0, 0, 0, 0, 0, 0
+  local head = redis.call('GETRANGE', key, '0', '88')
   for i = first, last do
     local verb, cost, capacity, length, parts, given = unpack('<c1ddddd', ARGV[i])
     if i == first then
       window, buckets = length, parts
-      if string.byte(head) == 67 and #head == 81 then
-        newest, permits, used, latest, filled, oldest, ages, kept_until, window_then, grid_then =
-          unpack('<xdddddddddd', head)
+      if string.byte(head) == 67 and #head == 89 then
+        newest, permits, used, latest, filled, room, oldest, ages, kept_until, window_then, grid_then =
+          unpack('<xddddddddddd', head)
         exists, is_placed = true, window_then == window and grid_then == buckets
         oldest_then, ages_then = oldest, ages
       elseif head ~= '' then
@@ -128,9 +132,11 @@ local function decide(key, first, last)
       used, changed = used - back, changed or back > 0
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      -- What is older than the newest frees one permit at least.
-      local excess, index, instant = used + cost - capacity, oldest, ages
-      if excess > 1 or oldest == filled then
+      local excess, index, instant = used + cost - capacity, oldest, newest
+      if excess == 1 and oldest < filled then
+        -- Whatever the oldest frees, it is enough.
+        instant = ages
+      elseif oldest < filled then
         charge_at = charge_at or reader(key, filled)
         while excess > 0 and index < filled do
           local frees
@@ -162,8 +168,14 @@ local function decide(key, first, last)
           if oldest == filled then
             ages = newest
           end
-          redis.call('SETRANGE', key, string.format('%d', 81 + 16 * filled), pack('<dd', newest, permits))
-          exists, filled, charge_at = true, filled + 1, nil
+          local charge, length = pack('<dd', newest, permits), nil
+          if exists and filled == room then
+            -- The server takes longer to be told where.
+            length = redis.call('APPEND', key, charge)
+          else
+            length = redis.call('SETRANGE', key, string.format('%d', 89 + 16 * filled), charge)
+          end
+          exists, filled, room, charge_at = true, filled + 1, (length - 89) / 16, nil
         end
         newest, permits = instant, cost
       end
@@ -186,28 +198,31 @@ local function decide(key, first, last)
       -- Those that count move to the front, in pieces, so that the server does not have to hold them twice.
       for moved = 0, count - 1, 4096 do
         local piece = slots(key, oldest + moved, math.min(4096, count - moved))
-        redis.call('SETRANGE', key, string.format('%d', 81 + 16 * moved), piece)
+        redis.call('SETRANGE', key, string.format('%d', 89 + 16 * moved), piece)
       end
       oldest, filled = 0, count
+    end
+    local is_too_roomy = room > 64 + 4 * count
+    if is_too_roomy then
+      room = filled
     end
     local grid, expires = is_placed and buckets or -1, life(kept_until, newest + window)
     if expires then
       kept_until = newest + window
     end
-    head = pack('<c1ddddd', 'C', newest, permits, used, now, filled)
+    head = pack('<c1dddddd', 'C', newest, permits, used, now, filled, room)
     if expires or oldest ~= oldest_then or ages ~= ages_then or window ~= window_then or grid ~= grid_then then
       head = head .. pack('<ddddd', oldest, ages, kept_until, window, grid)
     end
     if not exists then
       redis.call('SET', key, head, 'PX', expires)
     else
-      local length = redis.call('SETRANGE', key, '0', head)
+      redis.call('SETRANGE', key, '0', head)
       if expires then
         redis.call('PEXPIRE', key, expires)
       end
-      if length > 81 + 16 * (64 + 4 * count) then
-        -- There is much more room than is needed.
-        redis.call('SET', key, redis.call('GETRANGE', key, '0', string.format('%d', 80 + 16 * filled)), 'KEEPTTL')
+      if is_too_roomy then
+        redis.call('SET', key, redis.call('GETRANGE', key, '0', string.format('%d', 88 + 16 * filled)), 'KEEPTTL')
       end
     end
   end

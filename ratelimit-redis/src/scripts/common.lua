@@ -27,9 +27,9 @@ local function held(state)
       permits = near
     end
     return permits, at, at
-  elseif kind == 67 and #state >= 81 then
+  elseif kind == 67 and #state >= 89 then
     -- Charges, each with its instant.
-    local instant, permits, _, latest, filled, oldest, _, _, window = unpack('<xddddddddd', state)
+    local instant, permits, _, latest, filled, _, oldest, _, _, window = unpack('<xdddddddddd', state)
     local used, since, now = 0, latest, math.max(raw, latest)
     while instant + window > now do
       used, since = used + permits, math.min(instant, latest)
@@ -37,11 +37,11 @@ local function held(state)
       if filled < oldest then
         break
       end
-      instant, permits = unpack('<dd', state, 82 + 16 * filled)
+      instant, permits = unpack('<dd', state, 90 + 16 * filled)
     end
     return used, latest, since
   end
-  error('ERR the key holds no budget of this version', 0)
+  error('the key holds no budget of this version', 0)
 end
 
 -- Whether a key that is kept for what counts until `kept_until` may be left so for what counts until `instant`: half of the
