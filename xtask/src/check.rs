@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::report::{Outcome, Report};
 use crate::workspace::{self, cargo};
-use crate::{consumer, dependencies, features, interleavings, miri, quickstart, servers, soak};
+use crate::{consumer, dependencies, features, interleavings, miri, oldest, quickstart, servers, soak};
 
 pub(crate) fn everything() -> ExitCode {
     let mut report = Report::new();
@@ -22,6 +22,7 @@ pub(crate) fn everything() -> ExitCode {
     for package in workspace::packages() {
         report.step(format!("clippy, {}", package.name), || features::lint_every_choice(&package));
     }
+    report.step("the oldest compiler", oldest::compiles_what_users_get);
     report.step("docs, everything on", || document(&["--workspace", "--all-features"]));
     report.step("docs, default features", || document(&["--package", "ratelimit-runtime"]));
     report.step("servers for the tests", servers::are_here);

@@ -6,6 +6,7 @@ mod dependencies;
 mod features;
 mod interleavings;
 mod miri;
+mod oldest;
 mod quickstart;
 mod readme;
 mod report;

@@ -55,16 +55,6 @@ fn command() -> Command {
     command
 }
 
-/// Cargo of the newest nightly: by rustup, whose choice for this process is the pinned one.
 fn nightly() -> Command {
-    let mut command = Command::new("rustup");
-    command
-        .args(["run", "nightly", "cargo"])
-        .current_dir(workspace::root())
-        .env("CARGO_TARGET_DIR", workspace::target())
-        .env("CARGO_TERM_COLOR", "never");
-    for inherited in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {
-        command.env_remove(inherited);
-    }
-    command
+    workspace::with_toolchain("nightly")
 }

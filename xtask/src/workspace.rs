@@ -30,6 +30,26 @@ pub(crate) fn cargo<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> 
     command
 }
 
+/// The same, of another toolchain than the pinned one.
+pub(crate) fn with_toolchain(toolchain: &str) -> Command {
+    let mut command = rustup();
+    command
+        .args(["run", toolchain, "cargo"])
+        .current_dir(root())
+        .env("CARGO_TARGET_DIR", target())
+        .env("CARGO_TERM_COLOR", "never");
+    command
+}
+
+/// Rustup, whose choice for this process is the pinned toolchain: that does not count for what it runs.
+pub(crate) fn rustup() -> Command {
+    let mut command = Command::new("rustup");
+    for inherited in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {
+        command.env_remove(inherited);
+    }
+    command
+}
+
 pub(crate) struct Package {
     pub(crate) name: String,
     /// All its features but `default`.
