@@ -75,7 +75,7 @@ impl RedisStoreBuilder {
         self
     }
 
-    /// The longest that a call waits for the store, from the call on, and no more than an hour. Default: 50 ms.
+    /// The longest that a call waits for the store, from the call on: more than 0, and an hour if it is more. Default: 50 ms.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout.min(LONGEST_TIMEOUT);
         self
@@ -109,8 +109,9 @@ impl RedisStoreBuilder {
     ///
     /// # Errors
     ///
-    /// If an address cannot be read.
+    /// If an address cannot be read, the timeout is 0, or the share is not from 0 to 1.
     pub fn connect_lazy(self) -> Result<RedisStore, StoreError> {
+        self.settings.check()?;
         RedisStore::connect(self.settings)
     }
 }

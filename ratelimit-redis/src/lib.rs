@@ -22,8 +22,10 @@
 //!
 //! Each decision is one step of one script, which charges all or nothing by the server's clock, in microseconds, and
 //! otherwise exactly as this process would. Calls that wait at the same time share a call of the script, and are decided one
-//! after the other. Nothing is written for a call that is denied, and a key lives for as long as it counts for something,
-//! and a second more.
+//! after the other. Nothing is written for a call that is denied, unless it is the first under another limit, and a key lives
+//! for as long as it counts for something, and a second more.
+//!
+//! A store has two threads of its own, which end when its last handle is dropped; one that is installed never is.
 //!
 //! With the feature `tls`, servers at `rediss://` are spoken to by TLS. Their certificates have to be such as the system
 //! trusts, or those in the file that the environment's `SSL_CERT_FILE` names.
@@ -59,7 +61,8 @@
 //! **Memory.** For a key in use, about 0.2 kB; by `sliding_window` and `sliding_log` up to 60 bytes more for each bucket,
 //! or call, in the window. So for a large `max`, prefer `sliding_window` or `gcra` to `sliding_log`: what that keeps grows
 //! with `max`. With 100,000 calls in the window, it now and then holds the server for 3 ms to tidy up, and for 20 ms where a
-//! call that costs as many permits is denied, since the server counts charge by charge when it would be admitted.
+//! call that costs as many permits is denied, since the server counts charge by charge when it would be admitted. It keeps 33
+//! million at most, and refuses the next.
 //!
 //! **`maxmemory-policy noeviction`** is right for a server of its own: when it is full, calls go by
 //! [`on_disconnect`](RedisStoreBuilder::on_disconnect). Any other policy forgets budgets in use, and each that is forgotten
@@ -72,7 +75,7 @@
 //! **Permissions.** A user needs these commands, for keys that begin with the prefix (here `shop`):
 //!
 //! ```text
-//! ACL SETUSER shop on >password ~shop:* +eval +evalsha +time +get +getrange +set +setrange +pexpire +del +unlink +scan +zadd +zcard +zremrangebyscore
+//! ACL SETUSER shop on >password ~shop:* +eval +evalsha +time +get +getrange +set +setrange +append +pexpire +del +unlink +scan +zadd +zcard +zremrangebyscore
 //! ```
 //!
 //! Besides, `+select` if the address names a database; in a Cluster `+cluster|slots +asking`, on every server; and on

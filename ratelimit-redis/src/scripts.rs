@@ -135,9 +135,10 @@ impl Order {
 pub(crate) enum Verb {
     Charge,
     Look,
-    /// Gives back what counts since then.
+    /// Gives back what was charged at `made`, as what counts from `given`.
     Give {
-        charged_at: u64,
+        given: u64,
+        made: u64,
     },
     /// Forgets every charge.
     Reset,
@@ -166,13 +167,13 @@ pub(crate) fn order(key: Vec<u8>, verb: Verb, terms: Terms, untouched_since: u64
 /// What the script is told of a call: whole numbers, packed as doubles, which it reads fastest.
 fn append_argument(argument: &mut Vec<u8>, verb: Verb, terms: Terms, untouched_since: u64) {
     let Terms { spec, cost, capacity } = terms;
-    let (letter, charged_at) = match verb {
-        Verb::Charge => (b'C', 0),
-        Verb::Look => (b'L', 0),
-        Verb::Give { charged_at } => (b'G', charged_at),
+    let (letter, given, made) = match verb {
+        Verb::Charge => (b'C', 0, 0),
+        Verb::Look => (b'L', 0, 0),
+        Verb::Give { given, made } => (b'G', given, made),
         Verb::Reset => return argument.extend_from_slice(b"reset"),
     };
-    argument.reserve(1 + 9 * 8);
+    argument.reserve(1 + 10 * 8);
     argument.push(letter);
     let mut put = |numbers: &[u64]| {
         for number in numbers {
@@ -187,7 +188,7 @@ fn append_argument(argument: &mut Vec<u8>, verb: Verb, terms: Terms, untouched_s
             (0, 0) => 0,
             (whole, part) => untouched_since + whole + u64::from(part > 0),
         };
-        let max = spec.max().into();
+        let max = spec.max().max(1).into();
         put(&[
             cost.into(),
             max,
@@ -197,7 +198,8 @@ fn append_argument(argument: &mut Vec<u8>, verb: Verb, terms: Terms, untouched_s
             room_whole,
             room_part,
             full_at,
-            charged_at,
+            given,
+            made,
         ]);
     } else {
         let window = micros(spec.window());
@@ -205,34 +207,54 @@ fn append_argument(argument: &mut Vec<u8>, verb: Verb, terms: Terms, untouched_s
             Algorithm::SlidingWindow => u64::from(spec.buckets()).min(window),
             _ => 0,
         };
-        put(&[cost.into(), capacity.into(), window, buckets, charged_at]);
+        put(&[cost.into(), capacity.into(), window, buckets, given, made]);
     }
 }
 
 /// What came of a charge. `None` if the answer is none of ours.
 pub(crate) fn verdict(terms: Terms, answer: &Value) -> Option<StoreVerdict> {
-    let [admitted, amount, third, rest @ ..] = numbers::<5>(answer)?;
-    let remaining = terms.capacity.saturating_sub(used(&terms.spec, amount, rest[0]));
+    let [admitted, amount, third, part, _] = numbers(answer)?;
+    let remaining = terms.capacity.saturating_sub(used(&terms.spec, amount, part));
     Some(if admitted == 1 {
-        // What refills is taken back as of when the budget would have been full without it.
-        let clear_at = if Flow::of(&terms.spec).is_some() { rest[1] } else { third };
-        StoreVerdict::Admitted { remaining, receipt: StoreReceipt([third, clear_at.max(third)]) }
+        StoreVerdict::Admitted { remaining, receipt: receipt(answer)? }
     } else {
         StoreVerdict::Denied { remaining, retry_after: Duration::from_micros(third) }
     })
 }
 
+/// When a charge was made, and from when on it counts: in a window that is the end of its bucket or the begin of it all, and
+/// in what refills, when the budget would have been full without it.
+fn receipt(admitted: &Value) -> Option<StoreReceipt> {
+    let [_, _, made, window_counts_from, clear_at] = numbers(admitted)?;
+    let refills = matches!(admitted, Value::BulkString(bytes) if bytes.len() == 5 * 8);
+    Some(StoreReceipt([made, if refills { clear_at.max(made) } else { window_counts_from }]))
+}
+
+/// Gives back what the permit of an admitted call was worth.
+pub(crate) fn refund(spec: &LimitSpec, StoreReceipt([made, counts_from]): StoreReceipt) -> Verb {
+    // What refills has done so ever since.
+    Verb::Give { given: if Flow::of(spec).is_some() { made } else { counts_from }, made }
+}
+
+/// Gives back what was charged to a call that another limit has denied.
+pub(crate) fn undo(StoreReceipt([made, counts_from]): StoreReceipt) -> Verb {
+    Verb::Give { given: counts_from, made }
+}
+
 /// What takes back what was answered so, if it has charged anything.
 pub(crate) fn undoing(order: &Order, answer: &Value) -> Option<Order> {
     let (cost, _) = order.argument().strip_prefix(b"C")?.split_first_chunk()?;
-    let [admitted, _, charged_at, _, clear_at] = numbers(answer)?;
+    let [admitted, ..] = numbers::<5>(answer)?;
     if admitted != 1 || *cost == double(0) {
         return None;
     }
+    let StoreReceipt([made, counts_from]) = receipt(answer)?;
     let mut back = order.clone();
     back.text[order.key_length] = b'G';
-    // The last number of all, whatever the algorithm.
-    *back.text.last_chunk_mut()? = double(clear_at.max(charged_at));
+    // The last numbers of all, whatever the algorithm.
+    let told = back.text.last_chunk_mut::<16>()?;
+    told[..8].copy_from_slice(&double(counts_from));
+    told[8..].copy_from_slice(&double(made));
     Some(back)
 }
 

@@ -26,6 +26,24 @@ pub(crate) enum Servers {
     Sentinels(Vec<String>, String),
 }
 
+impl Settings {
+    /// What the builder could not refuse at once.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        if self.timeout.is_zero() {
+            let message = "a timeout of 0 leaves no call time for an answer: give it some milliseconds";
+            return Err(StoreError { message: message.to_owned() });
+        }
+        match self.local_share {
+            Some(share) if !(0.0..=1.0).contains(&share) => Err(StoreError {
+                message: format!(
+                    "a local share of {share} is none: give a part from 0 to 1, such as 0.1 for a tenth"
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Servers {
     pub(crate) fn read(url: &str) -> Result<ConnectionInfo, StoreError> {
         server(url).map_err(|error| {

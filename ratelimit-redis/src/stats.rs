@@ -37,11 +37,13 @@ pub struct StoreStats {
     ///
     /// One that starts is counted by the others within five seconds, one that has ended up to 16 seconds longer: an installed
     /// store is never dropped, so it cannot take its leave. While a deployment replaces processes, both are counted, and
-    /// shares are smaller. Two stores of one process count as two.
+    /// shares are smaller. Two stores of one process count as two. When a server comes back that has forgotten them, no fewer
+    /// are counted for five seconds than before.
     pub nodes: u32,
     /// How long decided calls took on average.
     pub mean_latency: Duration,
-    /// How long the slowest of them took.
+    /// How long the slowest of them took. That may be more than the timeout, if the process stood still meanwhile: an answer
+    /// that is there counts.
     pub max_latency: Duration,
 }
 

@@ -72,7 +72,8 @@ impl RedisStore {
 
     /// Why calls go by their policy, for people: what the last attempt to connect has come to, or what has ended the
     /// connection; while the link is up, what the server has said last to a call that it refused. In a Cluster, of one link.
-    /// `None` if there was nothing of that since the link came up, and while the first attempt is under way.
+    /// `None` if there was nothing of that since the link came up, and while the first attempt is under way. It does not tell
+    /// of calls that came too late one by one, which [`stats`](Self::stats) counts, nor that the store is switched off.
     ///
     /// It tells addresses, and what the server has answered, but no password.
     ///
@@ -123,10 +124,10 @@ impl RedisStore {
     }
 
     /// Sends what nobody waits for.
-    fn give(&self, call: &StoreCall<'_>, charged_at: u64) {
+    fn give(&self, call: &StoreCall<'_>, verb: Verb) {
         let inner = &self.inner;
         if inner.is_enabled() {
-            let order = scripts::order(inner.key(call), Verb::Give { charged_at }, Terms::of(call), 0);
+            let order = scripts::order(inner.key(call), verb, Terms::of(call), 0);
             // What is lost ages like any other charge.
             let script = Arc::clone(scripts::decide(call.spec.algorithm()));
             inner.route.send(inner.request(script, order, Instant::now(), false));
@@ -143,12 +144,12 @@ impl Store for RedisStore {
         self.start(call, Verb::Look, scripts::outlook)
     }
 
-    fn refund(&self, call: &StoreCall<'_>, StoreReceipt([charged_at, _]): StoreReceipt) {
-        self.give(call, charged_at);
+    fn refund(&self, call: &StoreCall<'_>, receipt: StoreReceipt) {
+        self.give(call, scripts::refund(&call.spec, receipt));
     }
 
-    fn undo(&self, call: &StoreCall<'_>, StoreReceipt([_, clear_at]): StoreReceipt) {
-        self.give(call, clear_at);
+    fn undo(&self, call: &StoreCall<'_>, receipt: StoreReceipt) {
+        self.give(call, scripts::undo(receipt));
     }
 
     fn reset(&self, call: &StoreCall<'_>) -> StoreAnswer<()> {

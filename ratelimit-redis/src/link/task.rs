@@ -131,7 +131,10 @@ async fn attempt(
     let probing = habits.probe.run(&mut wire);
     let probed = timeout(habits.timeout.clamp(SHORTEST_PAUSE, LONGEST_ATTEMPT), probing).await;
     let probed = probed.map_err(|_| "connected, but the first write was not answered in time")?;
-    shared.nodes.store(probed.map_err(|error| source.shown(&error))?, Relaxed);
+    let nodes = probed.map_err(|error| source.shown(&error))?;
+    // A server that has forgotten who uses it learns that anew, from one after the other: until the next heartbeat, no fewer
+    // are counted than before.
+    shared.nodes.fetch_max(nodes, Relaxed);
     Ok(wire)
 }
 

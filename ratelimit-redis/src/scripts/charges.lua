@@ -6,7 +6,7 @@
 --
 -- The first half: the newest, its permits, the permits in use, when they were last charged, how many slots are filled, and
 -- for how many there is room. The second: which slot is the oldest that counts, and its instant, until when the key is kept,
--- and the window and the buckets by which the newest was placed.
+-- the window and the buckets by which the newest was placed, and when the budget was begun.
 
 -- The instant from which a charge ages that is made at `at`.
 local function placed(at, window, buckets)
@@ -18,13 +18,14 @@ local function placed(at, window, buckets)
   repeat
     bucket = bucket + 1
     ends = math.ceil(bucket * window / buckets)
-  until ends > into
+    -- Also if somebody else has written what is no number.
+  until not (ends <= into)
   return at - into + ends
 end
 
 -- So many slots from that one on.
 local function slots(key, index, count)
-  return redis.call('GETRANGE', key, string.format('%d', 89 + 16 * index), string.format('%d', 88 + 16 * (index + count)))
+  return redis.call('GETRANGE', key, string.format('%d', 97 + 16 * index), string.format('%d', 96 + 16 * (index + count)))
 end
 
 -- Reads charges out of the slots of a key, of which so many are filled. It does so in pages, the first ones of which are
@@ -59,7 +60,7 @@ local function take_back(key, given, cost, oldest, filled)
     return 0, filled
   end
 
-  local place, left = string.format('%d', 89 + 16 * index), math.max(permits - cost, 0)
+  local place, left = string.format('%d', 97 + 16 * index), math.max(permits - cost, 0)
   if left > 0 then
     redis.call('SETRANGE', key, place, struct.pack('<dd', instant, left))
     return permits - left, filled
@@ -72,26 +73,33 @@ end
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
   local window, buckets, now, exists, is_placed, adopts, changed, kept_until, charge_at
-  local window_then, grid_then, oldest_then, ages_then
+  local window_then, grid_then, oldest_then, ages_then, born
   local newest, permits, used, latest, filled, room, oldest, ages = 0, 0, 0, 0, 0, 0, 0, 0
-  local head = redis.call('GETRANGE', key, '0', '88')
+  local head = redis.call('GETRANGE', key, '0', '96')
   for i = first, last do
-    local verb, cost, capacity, length, parts, given = unpack('<c1ddddd', ARGV[i])
+    local verb, cost, capacity, length, parts, given, made = unpack('<c1dddddd', ARGV[i])
     if i == first then
       window, buckets = length, parts
-      if string.byte(head) == 67 and #head == 89 then
-        newest, permits, used, latest, filled, room, oldest, ages, kept_until, window_then, grid_then =
-          unpack('<xddddddddddd', head)
+      if string.byte(head) == 67 and #head == 97 then
+        newest, permits, used, latest, filled, room, oldest, ages, kept_until, window_then, grid_then, born =
+          unpack('<xdddddddddddd', head)
+        if not (oldest >= 0 and oldest <= filled and filled <= room and room < 67108864) then
+          error('the key holds no budget', 0)
+        end
+        if verb == 'G' then
+          window, buckets = window_then, grid_then
+        end
         exists, is_placed = true, window_then == window and grid_then == buckets
         oldest_then, ages_then = oldest, ages
       elseif head ~= '' then
         -- Charged under another limit.
         adopts = true
         used, latest = held(head)
-        used = math.ceil(used)
+        used, born = math.ceil(used), 0
         newest, permits = placed(latest, window, buckets), used
       end
       now = math.max(raw, latest)
+      born = born or now
       -- Those that have aged.
       while oldest < filled and ages + window <= now do
         charge_at = charge_at or reader(key, filled)
@@ -115,8 +123,8 @@ local function decide(key, first, last)
 
     if verb == 'G' then
       local back = 0
-      if adopts then
-        -- It was charged by another algorithm, which alone could find it.
+      if adopts or made < born then
+        -- It was charged by another algorithm, which alone could find it, or before a reset.
         back = 0
       elseif given == newest then
         back = math.min(permits, cost)
@@ -132,6 +140,7 @@ local function decide(key, first, last)
       used, changed = used - back, changed or back > 0
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
+      changed = changed or adopts or exists and window ~= window_then
       local excess, index, instant = used + cost - capacity, oldest, newest
       if excess == 1 and oldest < filled then
         -- Whatever the oldest frees, it is enough.
@@ -173,14 +182,14 @@ local function decide(key, first, last)
             -- The server takes longer to be told where.
             length = redis.call('APPEND', key, charge)
           else
-            length = redis.call('SETRANGE', key, string.format('%d', 89 + 16 * filled), charge)
+            length = redis.call('SETRANGE', key, string.format('%d', 97 + 16 * filled), charge)
           end
-          exists, filled, room, charge_at = true, filled + 1, (length - 89) / 16, nil
+          exists, filled, room, charge_at = true, filled + 1, (length - 97) / 16, nil
         end
         newest, permits = instant, cost
       end
       used, changed = used + cost, true
-      answers[i] = pack('<i8i8i8', 1, used, newest)
+      answers[i] = pack('<i8i8i8i8', 1, used, now, newest)
     end
   end
 
@@ -198,7 +207,7 @@ local function decide(key, first, last)
       -- Those that count move to the front, in pieces, so that the server does not have to hold them twice.
       for moved = 0, count - 1, 4096 do
         local piece = slots(key, oldest + moved, math.min(4096, count - moved))
-        redis.call('SETRANGE', key, string.format('%d', 89 + 16 * moved), piece)
+        redis.call('SETRANGE', key, string.format('%d', 97 + 16 * moved), piece)
       end
       oldest, filled = 0, count
     end
@@ -212,7 +221,7 @@ local function decide(key, first, last)
     end
     head = pack('<c1dddddd', 'C', newest, permits, used, now, filled, room)
     if expires or oldest ~= oldest_then or ages ~= ages_then or window ~= window_then or grid ~= grid_then then
-      head = head .. pack('<ddddd', oldest, ages, kept_until, window, grid)
+      head = head .. pack('<dddddd', oldest, ages, kept_until, window, grid, born)
     end
     if not exists then
       redis.call('SET', key, head, 'PX', expires)
@@ -222,7 +231,7 @@ local function decide(key, first, last)
         redis.call('PEXPIRE', key, expires)
       end
       if is_too_roomy then
-        redis.call('SET', key, redis.call('GETRANGE', key, '0', string.format('%d', 88 + 16 * filled)), 'KEEPTTL')
+        redis.call('SET', key, redis.call('GETRANGE', key, '0', string.format('%d', 96 + 16 * filled)), 'KEEPTTL')
       end
     end
   end

@@ -2,32 +2,40 @@
 -- comes of it. Calls for one key stand together: their budget is read once, and written once if it has changed. It is kept
 -- packed: whole numbers as doubles, which hold them exactly, and which cost less than text.
 --
+-- A call under another limit than the one before writes what it has found, also if it is denied: from then on, what is in use
+-- ages as the new limit says. What is given back changes no limit. And if it was charged before the budget was begun, which
+-- was reset meanwhile, it is none of this one's.
+--
 -- The server takes about as long to make a function, and to keep a variable for it, as to do what little it is for. So there
 -- are few, and what only some calls need makes its own.
 local answers = {}
 
--- What the budget holds, whatever algorithm has charged it last: permits in use, when it was last charged, since when they
--- count, and for how long if all of them do. Begun permits may be told as fractions. `state` is the key's text.
+-- What the budget holds, whatever algorithm has charged it last: permits in use now, when that is, and since when they count.
+-- Begun permits may be told as fractions. `state` is the key's text.
 local function held(state)
-  local unpack = struct.unpack
-  local kind = string.byte(state)
+  local unpack, kind = struct.unpack, string.byte(state)
   if kind == 87 and #state == 33 then
     -- A fixed window.
     local used, begins, latest, window = unpack('<xdddd', state)
-    if begins + window <= math.max(raw, latest) then
+    local now = math.max(raw, latest)
+    if begins + window <= now then
       used = 0
     end
-    return used, latest, begins, window
-  elseif kind == 70 and #state == 49 then
+    return used, now, begins
+  elseif kind == 70 and #state == 57 then
     -- A flow.
-    local whole, part, max, length, at = unpack('<xddddd', state)
-    local permits = ((whole - at) * 1000 * max + part) / length
+    local whole, part, max, length, latest = unpack('<xddddd', state)
+    local now = math.max(raw, latest)
+    if whole < now then
+      return 0, now, now
+    end
+    local permits = ((whole - now) * 1000 * max + part) / length
     local near = math.floor(permits + 0.5)
     if math.abs(permits - near) < 0.000001 then
       permits = near
     end
-    return permits, at, at
-  elseif kind == 67 and #state >= 89 then
+    return permits, now, now
+  elseif kind == 67 and #state >= 97 then
     -- Charges, each with its instant.
     local instant, permits, _, latest, filled, _, oldest, _, _, window = unpack('<xdddddddddd', state)
     local used, since, now = 0, latest, math.max(raw, latest)
@@ -37,9 +45,9 @@ local function held(state)
       if filled < oldest then
         break
       end
-      instant, permits = unpack('<dd', state, 90 + 16 * filled)
+      instant, permits = unpack('<dd', state, 98 + 16 * filled)
     end
-    return used, latest, since
+    return used, now, since
   end
   error('the key holds no budget of this version', 0)
 end

@@ -7,35 +7,40 @@ local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
   local state = redis.call('GET', key)
   local exists, changed = state, false
-  local whole, part, now, by_max, by_length, kept_until
+  local whole, part, now, by_max, by_length, kept_until, born, differs
   for i = first, last do
-    local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given =
-      unpack('<c1ddddddddd', ARGV[i])
-    local units = max * 1000
+    local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given, made =
+      unpack('<c1dddddddddd', ARGV[i])
     if i == first then
       local latest = 0
       whole, part = untouched, 0
-      if state then
-        if #state == 49 and string.byte(state) == 70 then
-          whole, part, by_max, by_length, latest, kept_until = unpack('<xdddddd', state)
-        end
-        if by_max ~= max or by_length ~= length then
-          -- Charged under another limit.
-          local permits
-          permits, latest = held(state)
-          whole, part = latest + math.ceil(permits * length / units - 0.001), 0
-        end
+      if state and string.byte(state) == 70 and #state == 57 then
+        whole, part, by_max, by_length, latest, kept_until, born = unpack('<xddddddd', state)
+      end
+      differs = state and (by_max ~= max or by_length ~= length)
+      if differs and verb == 'G' then
+        -- Of what flows as it did when it was charged.
+        exists, differs = by_max, false
+        max, length = by_max or max, by_length or length
+        cost_whole, cost_part = math.floor(cost * length / (max * 1000)), 0
+      elseif differs then
+        local permits
+        permits, latest = held(state)
+        whole, part = latest + math.ceil(permits * length / (max * 1000) - 0.001), 0
+        born = born or 0
       end
       by_max, by_length, now = max, length, math.max(raw, latest)
       if whole < now then
         whole, part = now, 0
       end
+      born = born or now
     elseif max ~= by_max or length ~= by_length then
       -- Another limit from here on.
       last = i - 1
       break
     end
 
+    local units = max * 1000
     -- When there is room.
     local ready, rest = whole - room_whole, part - room_part
     if rest < 0 then
@@ -47,7 +52,7 @@ local function decide(key, first, last)
     if verb == 'G' then
       -- Less what has flowed since, and no more than is in use.
       local back = cost_whole - math.max(now - given, 0)
-      if exists and back >= 0 then
+      if exists and back >= 0 and made >= born then
         whole, part, changed = whole - back, part - cost_part, true
         if part < 0 then
           whole, part = whole - 1, part + units
@@ -58,6 +63,7 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and ready > now then
+      changed = changed or differs
       answers[i] = pack('<i8i8i8i8', 0, whole - now, ready - raw, part)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8i8', 1, whole - now, 0, part)
@@ -79,7 +85,7 @@ local function decide(key, first, last)
     if expires then
       kept_until = whole + 1
     end
-    local value = pack('<c1dddddd', 'F', whole, part, by_max, by_length, now, kept_until)
+    local value = pack('<c1ddddddd', 'F', whole, part, by_max, by_length, now, kept_until, born)
     if expires then
       redis.call('SET', key, value, 'PX', expires)
     else

@@ -10,9 +10,9 @@ mod vectors;
 use std::{sync::Arc, time::Duration};
 
 use ratelimit_runtime::{Algorithm, LimitSpec, StoreCall, StoreOutlook, StoreReceipt, StoreVerdict};
-use redis::{Connection, ConnectionLike as _, Value};
+use redis::{Connection, ConnectionLike as _, RedisResult, Value};
 
-use super::{Order, Script, Terms, Verb, decide, decide_by, order, outlook, verdict};
+use super::{Order, Script, Terms, Verb, decide, decide_by, order, outlook, refund, undo, verdict};
 use crate::{
     key,
     support::{Engine, Server},
@@ -80,10 +80,15 @@ impl<'a> Budget<'a> {
     }
 
     fn ask(&mut self, verb: Verb, call: &StoreCall<'_>) -> Value {
+        self.tries(verb, call).unwrap()
+    }
+
+    fn tries(&mut self, verb: Verb, call: &StoreCall<'_>) -> RedisResult<Value> {
         let order = order(self.key.clone(), verb, Terms::of(call), 0);
         set_clock(self.connection, self.now);
-        let script = (self.script)(call.spec.algorithm());
-        run(self.connection, &script, &[order]).remove(0)
+        let mut command = Vec::new();
+        (self.script)(call.spec.algorithm()).by_code([&order].into_iter(), &mut command);
+        self.connection.req_packed_command(&command)
     }
 
     fn charge(&mut self, spec: LimitSpec, cost: u32) -> StoreVerdict {
@@ -98,12 +103,12 @@ impl<'a> Budget<'a> {
         outlook(Terms::of(&call), &answer).unwrap()
     }
 
-    fn refund(&mut self, spec: LimitSpec, cost: u32, StoreReceipt([charged_at, _]): StoreReceipt) {
-        self.ask(Verb::Give { charged_at }, &call(spec).with_cost(cost));
+    fn refund(&mut self, spec: LimitSpec, cost: u32, receipt: StoreReceipt) {
+        self.ask(refund(&spec, receipt), &call(spec).with_cost(cost));
     }
 
-    fn undo(&mut self, spec: LimitSpec, cost: u32, StoreReceipt([_, clear_at]): StoreReceipt) {
-        self.ask(Verb::Give { charged_at: clear_at }, &call(spec).with_cost(cost));
+    fn undo(&mut self, spec: LimitSpec, cost: u32, receipt: StoreReceipt) {
+        self.ask(undo(receipt), &call(spec).with_cost(cost));
     }
 
     fn reset(&mut self, spec: LimitSpec) {

@@ -1,19 +1,26 @@
 -- fixed_window: what is in use in the current window, and when that began.
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
-  local window, changed, now, began, length_then
+  local window, now, changed, window_then, began
   local used, latest, begins = 0, 0, 0
   local state = redis.call('GET', key)
   for i = first, last do
     local verb, cost, capacity, length, _, given = unpack('<c1ddddd', ARGV[i])
     if i == first then
       window = length
-      if state then
-        used, latest, began, length_then = held(state)
-        used, begins = math.ceil(used), began
+      if state and string.byte(state) == 87 and #state == 33 then
+        used, begins, latest, window_then = unpack('<xdddd', state)
+        began = begins
+        if verb == 'G' then
+          window = window_then
+        end
+      elseif state then
+        -- Charged under another algorithm.
+        used, latest, begins = held(state)
+        used = math.ceil(used)
       end
       now = math.max(raw, latest)
-      if begins + window <= now then
+      if begins + math.min(window, window_then or window) <= now then
         used = 0
       end
     elseif length ~= window then
@@ -23,11 +30,12 @@ local function decide(key, first, last)
     end
 
     if verb == 'G' then
-      if used > 0 and begins == given then
+      if used > 0 and begins == given and (window_then or changed) then
         used, changed = math.max(used - cost, 0), true
       end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
+      changed = changed or window ~= window_then
       answers[i] = pack('<i8i8i8', 0, used, begins + window - raw)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8', 1, used, 0)
@@ -36,7 +44,7 @@ local function decide(key, first, last)
         begins = now
       end
       used, changed = used + cost, true
-      answers[i] = pack('<i8i8i8', 1, used, begins)
+      answers[i] = pack('<i8i8i8i8', 1, used, now, begins)
     end
   end
   if changed and used == 0 then
@@ -44,7 +52,7 @@ local function decide(key, first, last)
     redis.call('DEL', key)
   elseif changed then
     local value = pack('<c1dddd', 'W', used, begins, now, window)
-    if begins == began and window == length_then then
+    if begins == began and window == window_then then
       -- The key lives as long as it should, and does so still.
       redis.call('SETRANGE', key, '0', value)
     else
@@ -53,4 +61,3 @@ local function decide(key, first, last)
   end
   return last
 end
-

@@ -95,3 +95,19 @@ fn processes_are_counted_and_share_a_limit_evenly_while_the_store_is_away() {
         assert!((share - 1.0 / 3.0).abs() < 1e-9, "{share}");
     });
 }
+
+#[test]
+fn a_server_that_comes_back_empty_makes_no_share_larger() {
+    with_servers(&[], |mut server| {
+        let stores = [(); 3].map(|()| patient(&server.url()));
+        // The first ones learn of the last by their heartbeat.
+        assert!(eventually(LIVELY, || stores.iter().all(|store| store.stats().nodes == 3)));
+        server.kill();
+        assert!(eventually(LIVELY, || stores.iter().all(|store| store.state() != LinkState::Up)));
+        server.run();
+        for store in &stores {
+            assert!(eventually(LIVELY, || store.state() == LinkState::Up));
+            assert_eq!(store.stats().nodes, 3);
+        }
+    });
+}

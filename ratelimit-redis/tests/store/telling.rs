@@ -78,3 +78,14 @@ fn a_server_that_repeats_what_it_was_sent_gives_no_password_away() {
         }
     });
 }
+
+#[test]
+fn settings_that_mean_nothing_are_refused() {
+    let builder = || RedisStore::builder("redis://127.0.0.1:1");
+    for share in [-0.1, 1.1, 10.0, f64::NAN] {
+        let told = builder().local_share(share).connect_lazy().unwrap_err().to_string();
+        assert!(told.contains("give a part from 0 to 1"), "{told}");
+    }
+    let told = builder().timeout(Duration::ZERO).connect_lazy().unwrap_err().to_string();
+    assert!(told.contains("give it some milliseconds"), "{told}");
+}

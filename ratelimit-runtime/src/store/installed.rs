@@ -53,7 +53,7 @@ impl fmt::Display for InstallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
         if self.taken {
-            write!(f, "a store is installed as `{name}` already")
+            write!(f, "a store is installed as `{name}` already, and stays; give this one another name")
         } else {
             write!(f, "no store can be called `{name}`; give it a name of its own, such as `redis`")
         }

@@ -193,7 +193,10 @@ async fn a_store_that_is_not_installed_is_reported_and_this_process_decides_unti
 fn a_store_is_installed_once_and_not_as_local() {
     let install = |name| install_store(name, Unused).map_err(|error| error.to_string());
     install("once").unwrap();
-    assert_eq!(install("once").unwrap_err(), "a store is installed as `once` already");
+    assert_eq!(
+        install("once").unwrap_err(),
+        "a store is installed as `once` already, and stays; give this one another name"
+    );
     let reserved = "no store can be called `local`; give it a name of its own, such as `redis`";
     assert_eq!(install("local").unwrap_err(), reserved);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratelimit_runtime::LimitSpec;
+use ratelimit_runtime::{KeyedLimiter, LimitSpec, ManualClock};
 
 use super::{Budget, admitted, denied, lives::every_algorithm, on_every_server, spec};
 
@@ -79,5 +79,133 @@ fn what_is_adopted_counts_for_as_long_as_the_last_limit_said() {
         budget.charge(spec("9/400ms algorithm=sliding_log"), 1);
         budget.now = 100_000;
         assert_eq!(budget.look(spec("9/400ms algorithm=fixed_window")).used, 2);
+    });
+}
+
+/// 9 of 10 in a second, and 700 ms later another limit: by the store, and by this process.
+fn change_after_700_ms(connection: &mut redis::Connection, before: LimitSpec, after: LimitSpec) {
+    let clock = ManualClock::new();
+    let limiter = KeyedLimiter::with_clock(before, clock.clone()).unwrap();
+    let mut budget = Budget::new(connection, &format!("{before} {after} later"));
+    budget.now = 1_000_000_000;
+    _ = limiter.try_acquire_n(&(), 9).unwrap();
+    budget.charge(before, 9);
+    clock.advance(Duration::from_millis(700));
+    budget.now += 700_000;
+
+    limiter.set_spec(after).unwrap();
+    assert_eq!(budget.look(after).used, limiter.used(&()), "{before} to {after}");
+    for later in [0, 100_000, 5_000_000] {
+        clock.advance(Duration::from_micros(later));
+        budget.now += later;
+        let here = limiter.try_acquire_n(&(), 10).map_err(|denied| denied.retry_after().unwrap());
+        let there = denied(&budget.charge(after, 10));
+        match (here, there) {
+            (Ok(_), None) => {}
+            // Where buckets end, and what is rounded up, may differ by a bucket and a microsecond.
+            (Err(here), Some(there)) => {
+                let apart = here.abs_diff(there);
+                assert!(
+                    apart <= Duration::from_micros(1_000_002),
+                    "{before} to {after}: {here:?}, {there:?}"
+                );
+            }
+            (here, there) => panic!("{before} to {after}: {here:?} here, {there:?} there"),
+        }
+    }
+}
+
+#[test]
+fn what_is_in_use_when_a_limit_is_changed_goes_over_as_in_process() {
+    on_every_server(|connection| {
+        for before in every_algorithm(10, Duration::from_secs(1)) {
+            for after in every_algorithm(10, Duration::from_secs(60)) {
+                change_after_700_ms(connection, before, after);
+            }
+        }
+    });
+}
+
+#[test]
+fn what_was_used_of_a_limit_is_not_forgotten_when_its_window_becomes_longer() {
+    on_every_server(|connection| {
+        for before in every_algorithm(10, Duration::from_millis(500)) {
+            for after in every_algorithm(10, Duration::from_secs(60)) {
+                let mut budget = Budget::ahead_of_real_time(connection, &format!("{before} {after} longer"));
+                budget.charge(before, 10);
+                // Nothing but denials comes: they say how long it is, and it is as long.
+                let wait = denied(&budget.charge(after, 10)).unwrap();
+                assert!(wait > Duration::from_secs(20), "{before} to {after}: {wait:?}");
+                budget.pass(3_000);
+                let left = denied(&budget.charge(after, 10)).unwrap();
+                let passed = wait.checked_sub(left).unwrap();
+                let about = Duration::from_secs(3)..Duration::from_secs(8);
+                assert!(about.contains(&passed), "{before} to {after}: {wait:?}, {left:?} 3 s later");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_given_back_changes_no_limit() {
+    on_every_server(|connection| {
+        for long in every_algorithm(10, Duration::from_secs(60)) {
+            for short in every_algorithm(10, Duration::from_secs(1)) {
+                let mut budget = Budget::new(connection, &format!("{long} {short} given back"));
+                budget.now = 1_000_000_000;
+                budget.charge(long, 5);
+                budget.now += 5_500_000;
+                let before = (budget.look(long).used, denied(&budget.charge(long, 10)).unwrap());
+                let (_, receipt) = admitted(&budget.charge(long, 1)).unwrap();
+                let charged = (budget.look(long).used, denied(&budget.charge(long, 10)).unwrap());
+                // By a process that knows of another limit.
+                budget.refund(short, 1, receipt);
+                let after = (budget.look(long).used, denied(&budget.charge(long, 10)).unwrap());
+                if long.algorithm() == short.algorithm() {
+                    assert_eq!(after, before, "{short} of {long}");
+                } else {
+                    assert!(after == before || after == charged, "{short} of {long}: {after:?}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_permit_of_another_algorithm_leaves_the_budget_to_the_one_that_it_has_now() {
+    on_every_server(|connection| {
+        for before in every_algorithm(10, Duration::from_secs(1)) {
+            for after in every_algorithm(10, Duration::from_secs(60)) {
+                let mut budget = Budget::new(connection, &format!("{before} {after} permit"));
+                budget.now = 1_000_000_000;
+                let (_, receipt) = admitted(&budget.charge(before, 1)).unwrap();
+                budget.charge(after, 3);
+                budget.refund(before, 1, receipt);
+                budget.now += 2_000_000;
+                let used = budget.look(after).used;
+                assert!((3..=4).contains(&used), "{before} to {after}: {used}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_was_charged_before_a_reset_takes_nothing_from_what_came_after_it() {
+    on_every_server(|connection| {
+        for spec in every_algorithm(10, Duration::from_secs(60)) {
+            for is_undo in [false, true] {
+                let mut budget = Budget::new(connection, &format!("reset {spec}"));
+                budget.now = 1_000_000_000;
+                let (_, receipt) = admitted(&budget.charge(spec, 5)).unwrap();
+                budget.now += 1;
+                budget.reset(spec);
+                budget.charge(spec, 10);
+                budget.now += 1;
+                let give = if is_undo { Budget::undo } else { Budget::refund };
+                give(&mut budget, spec, 5, receipt);
+                assert_eq!(budget.look(spec).used, 10, "{spec}");
+                budget.reset(spec);
+            }
+        }
     });
 }

@@ -91,7 +91,7 @@ fn a_long_history_is_answered_as_in_process() {
                 // A head, and no more slots than a few times what can count.
                 let slots = if algorithm == Algorithm::SlidingWindow { 50 } else { max as usize };
                 let length: usize = redis::cmd("STRLEN").arg(&budget.key).query(budget.connection).unwrap();
-                assert!(length <= 89 + 16 * (slots + slots / 2 + 10), "{spec}: {length}");
+                assert!(length <= 97 + 16 * (slots + slots / 2 + 10), "{spec}: {length}");
                 Ok(())
             })
             .unwrap();

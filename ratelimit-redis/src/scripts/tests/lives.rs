@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ratelimit_runtime::{Algorithm, LimitSpec, StoreVerdict};
 
-use super::{Budget, admitted, denied, on_every_server, spec};
+use super::{Budget, Verb, admitted, call, denied, on_every_server, spec};
 
 pub(super) fn every_algorithm(max: u32, window: Duration) -> impl Iterator<Item = LimitSpec> {
     Algorithm::ALL.into_iter().map(move |algorithm| LimitSpec::new(max, window).with_algorithm(algorithm))
@@ -221,11 +221,42 @@ fn a_log_that_was_long_takes_no_more_room_than_it_needs() {
         budget.now = 1_398_000;
         budget.charge(spec, 1);
         let length: usize = redis::cmd("STRLEN").arg(&budget.key).query(budget.connection).unwrap();
-        assert!(length <= 89 + 16 * 8, "{length}");
+        assert!(length <= 97 + 16 * 8, "{length}");
         assert_eq!(budget.look(spec).used, 3);
         budget.now = 1_399_000;
         assert_eq!(budget.look(spec).used, 2);
         budget.now = 1_400_000;
         assert_eq!(denied(&budget.charge(spec, 1000)), Some(Duration::from_millis(998)));
+    });
+}
+
+/// As no script of ours writes it.
+#[test]
+fn numbers_that_are_none_do_not_hold_the_server_up() {
+    on_every_server(|connection| {
+        let numbers = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e300, 0.0];
+        // As long as a fixed window, a flow, a head, and a head with a slot.
+        let lengths = [(b'W', 4), (b'F', 7), (b'C', 12), (b'C', 14)];
+        for (number, (kind, count)) in
+            numbers.into_iter().flat_map(|number| lengths.map(|kind| (number, kind)))
+        {
+            for place in 0..=count {
+                let mut text = vec![kind];
+                for at in 0..count {
+                    let is_it = at == place || place == count;
+                    text.extend_from_slice(&if is_it { number } else { 1.0 }.to_le_bytes());
+                }
+                for spec in every_algorithm(10, Duration::from_secs(60)) {
+                    let mut budget = Budget::new(connection, "nonsense");
+                    budget.now = 1_000_000_000;
+                    for verb in [Verb::Charge, Verb::Look, Verb::Give { given: 1, made: 1 }] {
+                        let key = budget.key.clone();
+                        redis::cmd("SET").arg(&key).arg(&text).exec(budget.connection).unwrap();
+                        // Whatever the answer: there is one.
+                        _ = budget.tries(verb, &call(spec));
+                    }
+                }
+            }
+        }
     });
 }

@@ -24,7 +24,7 @@ fn calls() -> impl Strategy<Value = Vec<(Verb, u32, u32)>> {
     let verb = prop_oneof![
         6 => Just(Verb::Charge),
         1 => Just(Verb::Look),
-        2 => (0..3_u64).prop_map(|at| Verb::Give { charged_at: at * 60_000 }),
+        2 => (0..3_u64).prop_map(|at| Verb::Give { given: at * 60_000, made: at * 60_000 }),
         1 => Just(Verb::Reset),
     ];
     // Now and then under another limit.
