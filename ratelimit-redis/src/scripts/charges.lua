@@ -140,7 +140,7 @@ local function decide(key, first, last)
       used, changed = used - back, changed or back > 0
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      changed = changed or adopts or exists and window ~= window_then
+      changed = changed or adopts or exists and window > window_then
       local excess, index, instant = used + cost - capacity, oldest, newest
       if excess == 1 and oldest < filled then
         -- Whatever the oldest frees, it is enough.
@@ -188,7 +188,7 @@ local function decide(key, first, last)
         end
         newest, permits = instant, cost
       end
-      used, changed = used + cost, true
+      used, changed, latest = used + cost, true, now
       answers[i] = pack('<i8i8i8i8', 1, used, now, newest)
     end
   end
@@ -219,7 +219,7 @@ local function decide(key, first, last)
     if expires then
       kept_until = newest + window
     end
-    head = pack('<c1dddddd', 'C', newest, permits, used, now, filled, room)
+    head = pack('<c1dddddd', 'C', newest, permits, used, latest, filled, room)
     if expires or oldest ~= oldest_then or ages ~= ages_then or window ~= window_then or grid ~= grid_then then
       head = head .. pack('<dddddd', oldest, ages, kept_until, window, grid, born)
     end

@@ -2,39 +2,39 @@
 -- comes of it. Calls for one key stand together: their budget is read once, and written once if it has changed. It is kept
 -- packed: whole numbers as doubles, which hold them exactly, and which cost less than text.
 --
--- A call under another limit than the one before writes what it has found, also if it is denied: from then on, what is in use
--- ages as the new limit says. What is given back changes no limit. And if it was charged before the budget was begun, which
--- was reset meanwhile, it is none of this one's.
+-- A call under another limit than the one before writes what it has found, also if it is denied and the key would be
+-- forgotten too early: from then on, what is in use ages as the new limit says, from when it was last charged; also if
+-- processes of both limits ask in turn. What is given back changes no limit. And if it was charged before the budget was
+-- begun, which was reset meanwhile, it is none of this one's.
 --
 -- The server takes about as long to make a function, and to keep a variable for it, as to do what little it is for. So there
 -- are few, and what only some calls need makes its own.
 local answers = {}
 
--- What the budget holds, whatever algorithm has charged it last: permits in use now, when that is, and since when they count.
--- Begun permits may be told as fractions. `state` is the key's text.
+-- What the budget holds, whatever algorithm has charged it last: permits in use now, when it was last charged, and since when
+-- they count. Begun permits may be told as fractions. `state` is the key's text.
 local function held(state)
   local unpack, kind = struct.unpack, string.byte(state)
   if kind == 87 and #state == 33 then
     -- A fixed window.
     local used, begins, latest, window = unpack('<xdddd', state)
-    local now = math.max(raw, latest)
-    if begins + window <= now then
+    if begins + window <= math.max(raw, latest) then
       used = 0
     end
-    return used, now, begins
+    return used, latest, begins
   elseif kind == 70 and #state == 57 then
     -- A flow.
     local whole, part, max, length, latest = unpack('<xddddd', state)
     local now = math.max(raw, latest)
     if whole < now then
-      return 0, now, now
+      return 0, latest, latest
     end
     local permits = ((whole - now) * 1000 * max + part) / length
     local near = math.floor(permits + 0.5)
     if math.abs(permits - near) < 0.000001 then
       permits = near
     end
-    return permits, now, now
+    return permits, latest, latest
   elseif kind == 67 and #state >= 97 then
     -- Charges, each with its instant.
     local instant, permits, _, latest, filled, _, oldest, _, _, window = unpack('<xdddddddddd', state)
@@ -47,7 +47,7 @@ local function held(state)
       end
       instant, permits = unpack('<dd', state, 98 + 16 * filled)
     end
-    return used, now, since
+    return used, latest, since
   end
   error('the key holds no budget of this version', 0)
 end

@@ -7,13 +7,12 @@ local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
   local state = redis.call('GET', key)
   local exists, changed = state, false
-  local whole, part, now, by_max, by_length, kept_until, born, differs
+  local whole, part, now, latest, by_max, by_length, kept_until, born, differs
   for i = first, last do
     local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given, made =
       unpack('<c1dddddddddd', ARGV[i])
     if i == first then
-      local latest = 0
-      whole, part = untouched, 0
+      whole, part, latest = untouched, 0, 0
       if state and string.byte(state) == 70 and #state == 57 then
         whole, part, by_max, by_length, latest, kept_until, born = unpack('<xddddddd', state)
       end
@@ -26,7 +25,7 @@ local function decide(key, first, last)
       elseif differs then
         local permits
         permits, latest = held(state)
-        whole, part = latest + math.ceil(permits * length / (max * 1000) - 0.001), 0
+        whole, part = math.max(raw, latest) + math.ceil(permits * length / (max * 1000) - 0.001), 0
         born = born or 0
       end
       by_max, by_length, now = max, length, math.max(raw, latest)
@@ -73,7 +72,7 @@ local function decide(key, first, last)
       if part >= units then
         whole, part = whole + 1, part - units
       end
-      exists, changed = true, true
+      exists, changed, latest = true, true, now
       answers[i] = pack('<i8i8i8i8i8', 1, whole - now, now, part, clear)
     end
   end
@@ -85,7 +84,7 @@ local function decide(key, first, last)
     if expires then
       kept_until = whole + 1
     end
-    local value = pack('<c1ddddddd', 'F', whole, part, by_max, by_length, now, kept_until, born)
+    local value = pack('<c1ddddddd', 'F', whole, part, by_max, by_length, latest, kept_until, born)
     if expires then
       redis.call('SET', key, value, 'PX', expires)
     else

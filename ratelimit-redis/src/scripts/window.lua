@@ -35,7 +35,7 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      changed = changed or window ~= window_then
+      changed = changed or not window_then or window > window_then
       answers[i] = pack('<i8i8i8', 0, used, begins + window - raw)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8', 1, used, 0)
@@ -43,7 +43,7 @@ local function decide(key, first, last)
       if used == 0 then
         begins = now
       end
-      used, changed = used + cost, true
+      used, changed, latest = used + cost, true, now
       answers[i] = pack('<i8i8i8i8', 1, used, now, begins)
     end
   end
@@ -51,7 +51,7 @@ local function decide(key, first, last)
     -- All was taken back.
     redis.call('DEL', key)
   elseif changed then
-    local value = pack('<c1dddd', 'W', used, begins, now, window)
+    local value = pack('<c1dddd', 'W', used, begins, latest, window)
     if begins == began and window == window_then then
       -- The key lives as long as it should, and does so still.
       redis.call('SETRANGE', key, '0', value)

@@ -209,3 +209,25 @@ fn what_was_charged_before_a_reset_takes_nothing_from_what_came_after_it() {
         }
     });
 }
+
+/// As while one version of a service replaces another.
+#[test]
+fn processes_of_two_limits_that_ask_in_turn_lock_nobody_out() {
+    on_every_server(|connection| {
+        for one in every_algorithm(10, Duration::from_secs(1)) {
+            for other in every_algorithm(10, Duration::from_secs(2)) {
+                let mut budget = Budget::new(connection, &format!("{one} {other} in turn"));
+                budget.now = 1_000_000_000;
+                budget.charge(one, 10);
+                // Denied for a while, by both, and then admitted as often as it may be.
+                let mut admissions = 0;
+                for turn in 0..1200 {
+                    budget.now += 10_000;
+                    let spec = if turn % 2 == 0 { one } else { other };
+                    admissions += u32::from(admitted(&budget.charge(spec, 1)).is_some());
+                }
+                assert!((30..=130).contains(&admissions), "{one}, {other}: {admissions} in 12 s");
+            }
+        }
+    });
+}
