@@ -136,6 +136,8 @@ async fn decisions(engine: Engine, apart: bool) {
         let name = format!("{algorithm}, denied");
         bench.row(&name, |_| decide(&store, &name, full, 0)).await;
     }
+    let brief = LimitSpec::new(1_000_000, Duration::from_millis(10)).with_algorithm(Algorithm::SlidingLog);
+    bench.row("sliding_log, charges age", |_| decide(&store, "ages", brief, 0)).await;
     let gcra = hour(1_000_000).with_algorithm(Algorithm::Gcra);
     bench.row("gcra, a key for each task", |task| decide(&store, "keys", gcra, task)).await;
     trypema(&bench).await;
