@@ -35,10 +35,10 @@ pub struct StoreStats {
     pub connected: u64,
     /// Processes that use the store, this one among them, as last seen; 0 before the first connection.
     ///
-    /// One that starts is counted by the others within five seconds, one that has ended up to 16 seconds longer: an installed
-    /// store is never dropped, so it cannot take its leave. While a deployment replaces processes, both are counted, and
-    /// shares are smaller. Two stores of one process count as two. When a server comes back that has forgotten them, no fewer
-    /// are counted for five seconds than before.
+    /// One that starts is counted by the others within five seconds, or within one if they start together; one that has
+    /// ended up to 16 seconds longer: an installed store is never dropped, so it cannot take its leave. While a deployment
+    /// replaces processes, both are counted, and shares are smaller. Two stores of one process count as two. When a server
+    /// comes back that has forgotten them, no fewer are counted for five seconds than before.
     pub nodes: u32,
     /// How long decided calls took on average.
     pub mean_latency: Duration,

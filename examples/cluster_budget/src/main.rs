@@ -1,85 +1,102 @@
-//! `cargo run -p cluster_budget -- [--server redis://127.0.0.1:6379] [--processes 4]`
+//! `cargo run -p cluster_budget [-- --server PROGRAM]`
 //!
-//! Starts several processes that call one limited function as fast as they can, and adds up what each was let through. With
-//! a server they share its budget: together they are admitted exactly as often as one would be. Without, each decides by
-//! its share.
+//! Three processes of one service, and one limit for all: 300 calls a second, kept in a Redis or Valkey that this program
+//! starts. In the middle it kills the server, and some seconds later it starts it again. For every second it prints how many
+//! calls each process was let through, and whether the server has decided or the policy, by which each then uses its share.
 
-use std::error::Error;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+mod server;
+mod service;
 
-use ratelimit_redis::{LinkState, RedisStore};
-use ratelimit_runtime::{RateLimited, install_store, limit, rate_limit};
+use std::{
+    error::Error,
+    io::{BufRead as _, BufReader},
+    process::{Child, ChildStdout, Command, Stdio},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
-const USAGE: &str = "usage: cluster_budget [--server URL] [--processes NUMBER]";
+use server::Server;
+use service::{LIMIT, SECONDS, Second};
 
-const CALLS: u32 = 200;
+const USAGE: &str = "usage: cluster_budget [--server PROGRAM], such as /usr/bin/valkey-server";
 
-#[rate_limit(key = tenant, max = 200, window = "1h", store = "redis", name = "reports")]
-async fn report(tenant: &str) -> Result<String, RateLimited> {
-    Ok(format!("report of {tenant}"))
-}
+const PROCESSES: usize = 3;
+
+/// After so many seconds the server is killed, and after so many it is back.
+const KILLED: u32 = 3;
+const BACK: u32 = 6;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut server, mut processes, mut number) = ("redis://127.0.0.1:6379".to_owned(), 4, None);
-    let mut arguments = std::env::args().skip(1);
-    while let Some(name) = arguments.next() {
-        let value = arguments.next().ok_or(USAGE)?;
-        match name.as_str() {
-            "--server" => server = value,
-            "--processes" => processes = value.parse::<u32>()?.max(1),
-            // What this program says to the processes that it starts.
-            "--be" => number = Some(value),
-            _ => return Err(USAGE.into()),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        [] => start_all(server::installed()),
+        ["--server", program] => start_all(Some(program.into())),
+        // What this program says to the processes that it starts.
+        ["--be-one", address, begins] => {
+            service::run(address, UNIX_EPOCH + Duration::from_millis(begins.parse()?))
+        }
+        _ => Err(USAGE.into()),
+    }
+}
+
+fn start_all(program: Option<String>) -> Result<(), Box<dyn Error>> {
+    let mut server = if let Some(program) = program {
+        Server::start(&program)?
+    } else {
+        println!("Neither redis-server nor valkey-server is here (on Debian: apt install redis-server).");
+        println!("So each process goes by its share: all of the limit, since it has seen no other.");
+        Server::that_is_not_there()?
+    };
+    println!("One limit of {LIMIT} calls a second for {PROCESSES} processes, at {}.\n", server.address());
+    println!("second  process 1  process 2  process 3  together  decided by");
+
+    let begins = SystemTime::now() + Duration::from_millis(500);
+    let processes = (0..PROCESSES).map(|_| start_one(&server.address(), begins));
+    let (mut processes, mut told): (Vec<_>, Vec<_>) =
+        processes.collect::<Result<Vec<_>, Box<dyn Error>>>()?.into_iter().unzip();
+    for second in 1..=SECONDS {
+        let seconds = told.iter_mut().map(read_one).collect::<Result<Vec<_>, _>>()?;
+        print_row(second, &seconds);
+        if second == KILLED && server.kill()? {
+            println!("        the server is killed");
+        }
+        if second == BACK && server.start_again()? {
+            println!("        the server is started again");
         }
     }
-    match number {
-        Some(tenant) => be_one(&server, processes, &tenant),
-        None => start_all(&server, processes),
+    for process in &mut processes {
+        process.wait()?;
     }
-}
-
-/// One of the processes: makes its calls, and says what came of them.
-#[tokio::main(flavor = "current_thread")]
-async fn be_one(server: &str, processes: u32, tenant: &str) -> Result<(), Box<dyn Error>> {
-    let store = RedisStore::builder(server)
-        .prefix("cluster_budget")
-        .timeout(Duration::from_millis(500))
-        .local_share(1.0 / f64::from(processes))
-        .connect_lazy()?;
-    install_store("redis", store.clone())?;
-    let mut admitted = 0;
-    for _ in 0..CALLS {
-        admitted += u32::from(report(tenant).await.is_ok());
-    }
-    let failures = limit("reports").map_or(0, |limit| limit.stats().store_failures);
-    let link = if store.state() == LinkState::Up { "by the server" } else { "by its share" };
-    println!("{admitted} {failures} {link}");
     Ok(())
 }
 
-fn start_all(server: &str, processes: u32) -> Result<(), Box<dyn Error>> {
-    // Its own budget each time that this is run.
-    let tenant = format!("tenant of {}", std::process::id());
-    let program = std::env::current_exe()?;
-    let start = |_| -> std::io::Result<Child> {
-        Command::new(&program)
-            .args(["--server", server, "--processes", &processes.to_string(), "--be", &tenant])
-            .stdout(Stdio::piped())
-            .spawn()
+fn start_one(address: &str, begins: SystemTime) -> Result<(Child, BufReader<ChildStdout>), Box<dyn Error>> {
+    let begins = begins.duration_since(UNIX_EPOCH)?.as_millis().to_string();
+    let mut process = Command::new(std::env::current_exe()?)
+        .args(["--be-one", address, &begins])
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let told = process.stdout.take().ok_or("a process without output")?;
+    Ok((process, BufReader::new(told)))
+}
+
+fn read_one(told: &mut BufReader<ChildStdout>) -> Result<Second, Box<dyn Error>> {
+    let mut line = String::new();
+    told.read_line(&mut line)?;
+    line.parse()
+}
+
+fn print_row(second: u32, processes: &[Second]) {
+    let together: u32 = processes.iter().map(|process| process.admitted).sum();
+    let calls: u32 = processes.iter().map(|process| process.calls).sum();
+    let decided_by = match processes.iter().map(|process| process.failures).sum() {
+        0 => "the server",
+        failures if failures == calls => "their shares",
+        _ => "both",
     };
-    let started = (0..processes).map(start).collect::<Result<Vec<_>, _>>()?;
-    let mut together = 0;
-    for (number, process) in (1..).zip(started) {
-        let said = String::from_utf8(process.wait_with_output()?.stdout)?;
-        let mut words = said.trim().splitn(3, ' ');
-        let mut next = || words.next().ok_or("a process has said nothing");
-        let (admitted, failures, link): (u32, u32, &str) = (next()?.parse()?, next()?.parse()?, next()?);
-        together += admitted;
-        println!(
-            "process {number}: {admitted:3} of {CALLS} calls admitted, decided {link}, {failures} store failures"
-        );
+    print!("{second:>6}");
+    for process in processes {
+        print!("  {:>9}", process.admitted);
     }
-    println!("together:  {together:3} of {} calls admitted, by a limit of 200", processes * CALLS);
-    Ok(())
+    println!("  {together:>8}  {decided_by}");
 }

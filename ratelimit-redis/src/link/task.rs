@@ -39,8 +39,9 @@ pub(crate) struct Probe {
     pub(crate) process: String,
 }
 
-/// A process is counted anew as often.
+/// A process is counted anew as often, and looks so soon who has started with it.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+const FIRST_HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// And forgotten after that.
 const FORGOTTEN: Duration = Duration::from_secs(16);
@@ -158,7 +159,9 @@ enum End {
 /// Looks after the link, until it is of no use, or of none to anybody.
 async fn serve(mut ended: JoinHandle<()>, habits: &Habits, shared: &Arc<Shared>) -> End {
     let mut beats = interval(HEARTBEAT);
-    beats.reset();
+    // Processes often start together.
+    let is_first = shared.connected.load(Relaxed) == 1;
+    beats.reset_after(if is_first { FIRST_HEARTBEAT } else { HEARTBEAT });
     let mut beat = None;
     while !shared.is_left() {
         let (alarm, is_blocked) = {

@@ -42,7 +42,7 @@ impl Engine {
         }
     }
 
-    fn program(self) -> Option<PathBuf> {
+    pub(crate) fn program(self) -> Option<PathBuf> {
         match self {
             Self::Redis => in_path("redis-server"),
             Self::Valkey => in_path("valkey-server").or_else(from_wheel),
