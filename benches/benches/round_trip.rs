@@ -3,12 +3,12 @@
 //! `cargo bench -p ratelimit-benches --bench round_trip`, on a machine that does nothing else. It starts the servers by
 //! itself. A row tells how long a call takes that is made alone, by a task on a thread of its own, and how much longer at
 //! the median than two PINGs that are made before each: one on a connection like the store's, whose answers another thread
-//! reads, and one on a connection of the task's own; how many calls there are in a second when 64 tasks on one connection
-//! make them; and what the server says that its script takes for each, alone and together.
+//! reads, and one on a connection of the task's own; how many calls there are in a second when one task makes them, and when
+//! 64 on one connection do; and what the server says that its script takes for each, alone and together.
 //!
-//! All that twice. First the server has a core to itself, and the cores are kept awake by loops that give way to everything
-//! else: so each call takes the same way, as on machines that have something to do. Then everything runs where the system
-//! puts it, and cores fall asleep between calls, which can cost more than the call, above all in a virtual machine.
+//! All that twice. First the server has a core to itself, and the cores are kept awake: so each call takes the same way, as
+//! on machines that have something to do. Then everything runs where the system puts it, and cores fall asleep between
+//! calls, which can cost more than the call, above all in a virtual machine.
 
 #[expect(dead_code, reason = "the tests of `ratelimit-redis` use the rest")]
 #[path = "../../ratelimit-redis/tests/support/mod.rs"]
@@ -123,7 +123,7 @@ async fn decisions(engine: Engine, apart: bool) {
     assert!(eventually(Duration::from_secs(5), || store.state() == LinkState::Up));
 
     println!(
-        "\n{:32}      p50        p99    over PING there, here     64 tasks   in the server",
+        "\n{:32}      p50        p99    over PING there, here    1 task   64 tasks   in the server",
         format!("{engine:?}, {machine}")
     );
     let bench = Bench { server, here, there };
@@ -208,13 +208,14 @@ impl Bench {
         join_all((0..TASKS).map(task)).await;
         let per_second = f64::from(TASKS * each) / began.elapsed().as_secs_f64();
         let together = script_time(&self.server) / (TASKS * each);
+        let one_by_one = f64::from(CALLS) / times.iter().sum::<Duration>().as_secs_f64();
         let [p50, p99] = [50, 99].map(|percent| part(&mut times, percent));
         let [there, here] = [than_there, over_here].map(|mut over| {
             over.sort_by(f64::total_cmp);
             over[over.len() / 2]
         });
         let mut line = format!(
-            "  {name:30} {p50:>8.1?}  {p99:>8.1?}     {there:>5.1} {here:>5.1} µs   {per_second:>8.0}/s"
+            "  {name:30} {p50:>8.1?}  {p99:>8.1?}     {there:>5.1} {here:>5.1} µs   {one_by_one:>6.0}/s  {per_second:>7.0}/s"
         );
         if !alone.is_zero() {
             _ = write!(line, "   {alone:.1?}, {together:.1?}");
