@@ -22,8 +22,8 @@
 //!
 //! Each decision is one step of one script, which charges all or nothing by the server's clock, in microseconds, and
 //! otherwise exactly as this process would. Calls that wait at the same time share a call of the script, and are decided one
-//! after the other. Nothing is written for a call that is denied, unless it is the first under another limit, and a key lives
-//! for as long as it counts for something, and a second more.
+//! after the other. Nothing is written for a call that is denied, unless its limit was changed and the key would be forgotten
+//! too early; and a key lives for as long as it counts for something, and a second more.
 //!
 //! A store has two threads of its own, which end when its last handle is dropped; one that is installed never is.
 //!
@@ -55,7 +55,8 @@
 //!
 //! **Names.** A budget is kept at `{prefix}:v1:{name}:{key}`. Give each service and environment a
 //! [prefix](RedisStoreBuilder::prefix) of its own, and limits the same `name` in every version that is to share a budget:
-//! it may change everything else about the limit, and what was used still counts. A prefix may have colons in it; of all else,
+//! it may change everything else about the limit, and what was used still counts. While versions with different limits run
+//! side by side, one may find less in use than the other has let through. A prefix may have colons in it; of all else,
 //! other signs than letters, digits and `-_./` are written as `%` and two digits. Keys stand there in an encoding in which texts of up to 21 bytes can be read, such as mail addresses; longer ones as a digest.
 //!
 //! **Memory.** For a key in use, about 0.2 kB; by `sliding_window` and `sliding_log` up to 60 bytes more for each bucket,
@@ -75,7 +76,7 @@
 //! **Permissions.** A user needs these commands, for keys that begin with the prefix (here `shop`):
 //!
 //! ```text
-//! ACL SETUSER shop on >password ~shop:* +eval +evalsha +time +get +getrange +set +setrange +append +pexpire +del +unlink +scan +zadd +zcard +zremrangebyscore
+//! ACL SETUSER shop on >password ~shop:* +eval +evalsha +time +get +getrange +set +setrange +append +pexpire +pttl +del +unlink +scan +zadd +zcard +zremrangebyscore
 //! ```
 //!
 //! Besides, `+select` if the address names a database; in a Cluster `+cluster|slots +asking`, on every server; and on

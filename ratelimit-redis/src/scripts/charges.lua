@@ -72,7 +72,7 @@ end
 
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
-  local window, buckets, now, exists, is_placed, adopts, changed, kept_until, charge_at
+  local window, buckets, now, exists, is_placed, adopts, changed, carries, kept_until, charge_at
   local window_then, grid_then, oldest_then, ages_then, born
   local newest, permits, used, latest, filled, room, oldest, ages = 0, 0, 0, 0, 0, 0, 0, 0
   local head = redis.call('GETRANGE', key, '0', '96')
@@ -83,7 +83,7 @@ local function decide(key, first, last)
       if string.byte(head) == 67 and #head == 97 then
         newest, permits, used, latest, filled, room, oldest, ages, kept_until, window_then, grid_then, born =
           unpack('<xdddddddddddd', head)
-        if not (oldest >= 0 and oldest <= filled and filled <= room and room < 67108864) then
+        if not (used >= 0 and latest < 9007199254740992 and oldest >= 0 and oldest <= filled and filled <= room) then
           error('the key holds no budget', 0)
         end
         if verb == 'G' then
@@ -115,7 +115,11 @@ local function decide(key, first, last)
           used, permits = 0, 0
         end
       end
-    elseif length ~= window or parts ~= buckets then
+    elseif
+      length ~= window
+      or parts ~= buckets
+      or verb == 'G' and not changed and window ~= window_then
+    then
       -- Another limit from here on.
       last = i - 1
       break
@@ -140,7 +144,7 @@ local function decide(key, first, last)
       used, changed = used - back, changed or back > 0
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      changed = changed or adopts or exists and window > window_then
+      carries = window ~= window_then
       local excess, index, instant = used + cost - capacity, oldest, newest
       if excess == 1 and oldest < filled then
         -- Whatever the oldest frees, it is enough.
@@ -193,6 +197,7 @@ local function decide(key, first, last)
     end
   end
 
+  changed = changed or carries and is_too_brief(key, newest + window)
   if changed and used == 0 then
     -- All was taken back.
     redis.call('DEL', key)

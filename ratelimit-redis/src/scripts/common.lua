@@ -15,31 +15,29 @@ local answers = {}
 -- they count. Begun permits may be told as fractions. `state` is the key's text.
 local function held(state)
   local unpack, kind = struct.unpack, string.byte(state)
+  local used, latest, since
   if kind == 87 and #state == 33 then
     -- A fixed window.
-    local used, begins, latest, window = unpack('<xdddd', state)
-    if begins + window <= math.max(raw, latest) then
+    local window
+    used, since, latest, window = unpack('<xdddd', state)
+    if since + window <= math.max(raw, latest) then
       used = 0
     end
-    return used, latest, begins
   elseif kind == 70 and #state == 57 then
     -- A flow.
-    local whole, part, max, length, latest = unpack('<xddddd', state)
-    local now = math.max(raw, latest)
-    if whole < now then
-      return 0, latest, latest
+    local whole, part, max, length
+    whole, part, max, length, latest = unpack('<xddddd', state)
+    used, since = math.max(((whole - math.max(raw, latest)) * 1000 * max + part) / length, 0), latest
+    local near = math.floor(used + 0.5)
+    if math.abs(used - near) < 0.000001 then
+      used = near
     end
-    local permits = ((whole - now) * 1000 * max + part) / length
-    local near = math.floor(permits + 0.5)
-    if math.abs(permits - near) < 0.000001 then
-      permits = near
-    end
-    return permits, latest, latest
   elseif kind == 67 and #state >= 97 then
     -- Charges, each with its instant.
-    local instant, permits, _, latest, filled, _, oldest, _, _, window = unpack('<xdddddddddd', state)
-    local used, since, now = 0, latest, math.max(raw, latest)
-    while instant + window > now do
+    local instant, permits, filled, oldest, window, _
+    instant, permits, _, latest, filled, _, oldest, _, _, window = unpack('<xdddddddddd', state)
+    used, since = 0, latest
+    while instant + window > math.max(raw, latest) do
       used, since = used + permits, math.min(instant, latest)
       filled = filled - 1
       if filled < oldest then
@@ -47,9 +45,17 @@ local function held(state)
       end
       instant, permits = unpack('<dd', state, 98 + 16 * filled)
     end
-    return used, latest, since
   end
-  error('the key holds no budget of this version', 0)
+  if not (used and used >= 0 and latest < 9007199254740992) then
+    error('the key holds no budget of this version', 0)
+  end
+  return used, latest, since
+end
+
+-- Whether a key would be forgotten that counts until `instant`. So it is written by a call that is denied, if that is the
+-- first under another limit.
+local function is_too_brief(key, instant)
+  return redis.call('PTTL', key) < (instant - raw) / 1000
 end
 
 -- Whether a key that is kept for what counts until `kept_until` may be left so for what counts until `instant`: half of the

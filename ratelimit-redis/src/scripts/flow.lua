@@ -6,7 +6,7 @@
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
   local state = redis.call('GET', key)
-  local exists, changed = state, false
+  local exists, changed, carries = state, false, false
   local whole, part, now, latest, by_max, by_length, kept_until, born, differs
   for i = first, last do
     local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given, made =
@@ -18,9 +18,13 @@ local function decide(key, first, last)
       end
       differs = state and (by_max ~= max or by_length ~= length)
       if differs and verb == 'G' then
+        if not by_max then
+          -- It was charged by another algorithm, which alone could find it.
+          answers[i] = 0
+          return i
+        end
         -- Of what flows as it did when it was charged.
-        exists, differs = by_max, false
-        max, length = by_max or max, by_length or length
+        max, length, differs = by_max, by_length, false
         cost_whole, cost_part = math.floor(cost * length / (max * 1000)), 0
       elseif differs then
         local permits
@@ -33,7 +37,7 @@ local function decide(key, first, last)
         whole, part = now, 0
       end
       born = born or now
-    elseif max ~= by_max or length ~= by_length then
+    elseif max ~= by_max or length ~= by_length or verb == 'G' and not changed and differs then
       -- Another limit from here on.
       last = i - 1
       break
@@ -62,7 +66,7 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and ready > now then
-      changed = changed or differs
+      carries = differs
       answers[i] = pack('<i8i8i8i8', 0, whole - now, ready - raw, part)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8i8', 1, whole - now, 0, part)
@@ -76,6 +80,7 @@ local function decide(key, first, last)
       answers[i] = pack('<i8i8i8i8i8', 1, whole - now, now, part, clear)
     end
   end
+  changed = changed or carries and is_too_brief(key, whole)
   if changed and whole == now and part == 0 then
     -- All was taken back.
     redis.call('DEL', key)

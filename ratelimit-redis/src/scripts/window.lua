@@ -1,7 +1,7 @@
 -- fixed_window: what is in use in the current window, and when that began.
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
-  local window, now, changed, window_then, began
+  local window, now, changed, carries, window_then, began
   local used, latest, begins = 0, 0, 0
   local state = redis.call('GET', key)
   for i = first, last do
@@ -23,7 +23,7 @@ local function decide(key, first, last)
       if begins + math.min(window, window_then or window) <= now then
         used = 0
       end
-    elseif length ~= window then
+    elseif length ~= window or verb == 'G' and not changed and window ~= window_then then
       -- Another limit from here on.
       last = i - 1
       break
@@ -35,7 +35,7 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      changed = changed or not window_then or window > window_then
+      carries = window ~= window_then
       answers[i] = pack('<i8i8i8', 0, used, begins + window - raw)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8', 1, used, 0)
@@ -47,6 +47,7 @@ local function decide(key, first, last)
       answers[i] = pack('<i8i8i8i8', 1, used, now, begins)
     end
   end
+  changed = changed or carries and is_too_brief(key, begins + window)
   if changed and used == 0 then
     -- All was taken back.
     redis.call('DEL', key)

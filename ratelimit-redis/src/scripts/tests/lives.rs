@@ -234,7 +234,8 @@ fn a_log_that_was_long_takes_no_more_room_than_it_needs() {
 #[test]
 fn numbers_that_are_none_do_not_hold_the_server_up() {
     on_every_server(|connection| {
-        let numbers = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e300, 0.0];
+        let numbers =
+            [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 1e300, 2.686_791_455_452_724_3e88, 0.0];
         // As long as a fixed window, a flow, a head, and a head with a slot.
         let lengths = [(b'W', 4), (b'F', 7), (b'C', 12), (b'C', 14)];
         for (number, (kind, count)) in

@@ -6,7 +6,7 @@ use redis::{Connection, Value};
 use super::*;
 
 /// What each of some calls is answered, by one call of the script or by as many.
-fn ask(
+pub(super) fn ask(
     connection: &mut Connection,
     algorithm: Algorithm,
     orders: &[Order],
