@@ -188,10 +188,9 @@ fn append_argument(argument: &mut Vec<u8>, verb: Verb, terms: Terms, untouched_s
             (0, 0) => 0,
             (whole, part) => untouched_since + whole + u64::from(part > 0),
         };
-        let max = spec.max().max(1).into();
         put(&[
             cost.into(),
-            max,
+            flow.max,
             flow.window,
             cost_whole,
             cost_part,
@@ -213,21 +212,15 @@ fn append_argument(argument: &mut Vec<u8>, verb: Verb, terms: Terms, untouched_s
 
 /// What came of a charge. `None` if the answer is none of ours.
 pub(crate) fn verdict(terms: Terms, answer: &Value) -> Option<StoreVerdict> {
-    let [admitted, amount, third, part, _] = numbers(answer)?;
+    let [admitted, amount, made_or_wait, counts_from, part] = numbers(answer)?;
     let remaining = terms.capacity.saturating_sub(used(&terms.spec, amount, part));
     Some(if admitted == 1 {
-        StoreVerdict::Admitted { remaining, receipt: receipt(answer)? }
+        // It counts from the end of its bucket, from the begin of its window, or from when the budget would have been full
+        // without it.
+        StoreVerdict::Admitted { remaining, receipt: StoreReceipt([made_or_wait, counts_from]) }
     } else {
-        StoreVerdict::Denied { remaining, retry_after: Duration::from_micros(third) }
+        StoreVerdict::Denied { remaining, retry_after: Duration::from_micros(made_or_wait) }
     })
-}
-
-/// When a charge was made, and from when on it counts: in a window that is the end of its bucket or the begin of it all, and
-/// in what refills, when the budget would have been full without it.
-fn receipt(admitted: &Value) -> Option<StoreReceipt> {
-    let [_, _, made, window_counts_from, clear_at] = numbers(admitted)?;
-    let refills = matches!(admitted, Value::BulkString(bytes) if bytes.len() == 5 * 8);
-    Some(StoreReceipt([made, if refills { clear_at.max(made) } else { window_counts_from }]))
 }
 
 /// Gives back what the permit of an admitted call was worth.
@@ -244,11 +237,10 @@ pub(crate) fn undo(StoreReceipt([made, counts_from]): StoreReceipt) -> Verb {
 /// What takes back what was answered so, if it has charged anything.
 pub(crate) fn undoing(order: &Order, answer: &Value) -> Option<Order> {
     let (cost, _) = order.argument().strip_prefix(b"C")?.split_first_chunk()?;
-    let [admitted, ..] = numbers::<5>(answer)?;
+    let [admitted, _, made, counts_from] = numbers(answer)?;
     if admitted != 1 || *cost == double(0) {
         return None;
     }
-    let StoreReceipt([made, counts_from]) = receipt(answer)?;
     let mut back = order.clone();
     back.text[order.key_length] = b'G';
     // The last numbers of all, whatever the algorithm.
@@ -260,7 +252,7 @@ pub(crate) fn undoing(order: &Order, answer: &Value) -> Option<Order> {
 
 /// What came of a look.
 pub(crate) fn outlook(terms: Terms, answer: &Value) -> Option<StoreOutlook> {
-    let [_, amount, wait, part, _] = numbers::<5>(answer)?;
+    let [_, amount, wait, _, part] = numbers(answer)?;
     Some(StoreOutlook { used: used(&terms.spec, amount, part), ready_in: Duration::from_micros(wait) })
 }
 
@@ -304,14 +296,14 @@ impl Flow {
         match spec.algorithm() {
             Algorithm::SlidingWindow | Algorithm::SlidingLog | Algorithm::FixedWindow => None,
             Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => Some(Self {
-                max: spec.max().into(),
+                max: spec.max().max(1).into(),
                 window: u64::try_from(spec.window().as_nanos()).unwrap_or(u64::MAX),
             }),
         }
     }
 
     fn units(&self) -> u128 {
-        u128::from(self.max.max(1)) * 1000
+        u128::from(self.max) * 1000
     }
 
     /// How long so many permits take: whole microseconds, and units.

@@ -1,6 +1,10 @@
 -- What every algorithm needs. A call of the script decides about KEYS[i] as ARGV[i] asks, for each i, and answers[i] is what
 -- comes of it. Calls for one key stand together: their budget is read once, and written once if it has changed. It is kept
--- packed: whole numbers as doubles, which hold them exactly, and which cost less than text.
+-- packed: whole numbers as doubles, which hold them exactly, and which cost less than text. The first byte tells what has
+-- charged it last: W (87) a fixed window, F (70) a flow, C (67) charges.
+--
+-- The answer to a charge is 1, what is in use, when it was made, from when on it counts, and a begun permit's part if it
+-- flows; the answer to a denial 0, what is in use, the wait, and the like.
 --
 -- A call under another limit than the one before writes what it has found, also if it is denied and the key would be
 -- forgotten too early: from then on, what is in use ages as the new limit says, from when it was last charged; also if
@@ -52,9 +56,8 @@ local function held(state)
   return used, latest, since
 end
 
--- Whether a key would be forgotten that counts until `instant`. So it is written by a call that is denied, if that is the
--- first under another limit.
-local function is_too_brief(key, instant)
+-- Whether a key is not kept until then, though it counts so long. Asked by calls that were denied under another limit.
+local function is_forgotten_before(instant, key)
   return redis.call('PTTL', key) < (instant - raw) / 1000
 end
 

@@ -6,7 +6,7 @@
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
   local state = redis.call('GET', key)
-  local exists, changed, carries = state, false, false
+  local exists, changed, denied = state, false, false
   local whole, part, now, latest, by_max, by_length, kept_until, born, differs
   for i = first, last do
     local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given, made =
@@ -66,10 +66,10 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and ready > now then
-      carries = differs
-      answers[i] = pack('<i8i8i8i8', 0, whole - now, ready - raw, part)
+      denied = true
+      answers[i] = pack('<i8i8i8i8i8', 0, whole - now, ready - raw, 0, part)
     elseif verb == 'L' then
-      answers[i] = pack('<i8i8i8i8', 1, whole - now, 0, part)
+      answers[i] = pack('<i8i8i8i8i8', 1, whole - now, 0, 0, part)
     else
       local clear = whole
       whole, part = whole + cost_whole, part + cost_part
@@ -77,10 +77,10 @@ local function decide(key, first, last)
         whole, part = whole + 1, part - units
       end
       exists, changed, latest = true, true, now
-      answers[i] = pack('<i8i8i8i8i8', 1, whole - now, now, part, clear)
+      answers[i] = pack('<i8i8i8i8i8', 1, whole - now, now, clear, part)
     end
   end
-  changed = changed or carries and is_too_brief(key, whole)
+  changed = changed or denied and differs and is_forgotten_before(whole, key)
   if changed and whole == now and part == 0 then
     -- All was taken back.
     redis.call('DEL', key)

@@ -1,7 +1,7 @@
 -- fixed_window: what is in use in the current window, and when that began.
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
-  local window, now, changed, carries, window_then, began
+  local window, now, changed, denied, window_then, began
   local used, latest, begins = 0, 0, 0
   local state = redis.call('GET', key)
   for i = first, last do
@@ -14,6 +14,10 @@ local function decide(key, first, last)
         if verb == 'G' then
           window = window_then
         end
+      elseif state and verb == 'G' then
+        -- It was charged by another algorithm, which alone could find it.
+        answers[i] = 0
+        return i
       elseif state then
         -- Charged under another algorithm.
         used, latest, begins = held(state)
@@ -30,12 +34,12 @@ local function decide(key, first, last)
     end
 
     if verb == 'G' then
-      if used > 0 and begins == given and (window_then or changed) then
+      if used > 0 and begins == given then
         used, changed = math.max(used - cost, 0), true
       end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      carries = window ~= window_then
+      denied = true
       answers[i] = pack('<i8i8i8', 0, used, begins + window - raw)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8', 1, used, 0)
@@ -47,7 +51,7 @@ local function decide(key, first, last)
       answers[i] = pack('<i8i8i8i8', 1, used, now, begins)
     end
   end
-  changed = changed or carries and is_too_brief(key, begins + window)
+  changed = changed or denied and window ~= window_then and is_forgotten_before(begins + window, key)
   if changed and used == 0 then
     -- All was taken back.
     redis.call('DEL', key)

@@ -263,6 +263,7 @@ fn what_is_asked_at_once_of_a_changed_limit_is_answered_as_one_after_the_other()
                     vec![(give(1_000_000), 1), (Verb::Charge, 1)],
                     vec![(Verb::Look, 1), (give(1_000_000), 1), (Verb::Look, 1)],
                     vec![(Verb::Charge, 10), (give(1_000_000), 2), (Verb::Charge, 10)],
+                    vec![(Verb::Charge, 1), (give(3_000_000), 1), (Verb::Look, 1)],
                 ];
                 for (number, orders) in orders.iter().enumerate() {
                     let answers = [false, true].map(|at_once| {
