@@ -1,10 +1,12 @@
 //! What a decision in a store costs beside a PING, and what is left of that when the server is killed.
 //!
 //! `cargo bench -p ratelimit-benches --bench round_trip`, on a machine that does nothing else. It starts the servers by
-//! itself. A row tells how long a call takes that is made alone, by a task on a thread of its own, and how much longer at
-//! the median than two PINGs that are made before each: one on a connection like the store's, whose answers another thread
-//! reads, and one on a connection of the task's own; how many calls there are in a second when one task makes them, and when
-//! 64 on one connection do; and what the server says that its script takes for each, alone and together.
+//! itself. A row tells how long a call takes at the median, made one after another by a task on a thread of its own, and how
+//! much longer that is than a PING: "there" on a connection like the store's, whose answers another thread reads, and "here"
+//! on one of the task's own. Then how much longer it takes if two PINGs are made before each call, as if the server had
+//! something else to do between them: what it needs for a script, it has to fetch into its caches again. How many calls there
+//! are in a second when one task makes them, and when 64 on one connection do; and what the server says that its script takes
+//! for each, alone and together.
 //!
 //! All that twice. First the server has a core to itself, and the cores are kept awake: so each call takes the same way, as
 //! on machines that have something to do. Then everything runs where the system puts it, and cores fall asleep between
@@ -16,7 +18,7 @@ mod support;
 
 use std::{
     collections::VecDeque,
-    fmt::Write as _,
+    fmt::{self, Write as _},
     fs::File,
     io::Write as _,
     process::{Child, Command, Stdio},
@@ -42,6 +44,8 @@ use trypema::{
 };
 
 const CALLS: u32 = 4_000;
+/// So many calls of a kind after another, before it is the next kind's turn.
+const SERIES: u32 = 40;
 const TASKS: u32 = 64;
 const TIMEOUT: Duration = Duration::from_millis(50);
 
@@ -123,7 +127,7 @@ async fn decisions(engine: Engine, apart: bool) {
     assert!(eventually(Duration::from_secs(5), || store.state() == LinkState::Up));
 
     println!(
-        "\n{:32}      p50        p99    over PING there, here    1 task   64 tasks   in the server",
+        "\n{:32}      p50        p99   over PING there, here   after PINGs there, here   1 task   64 tasks   in the server",
         format!("{engine:?}, {machine}")
     );
     let bench = Bench { server, here, there };
@@ -187,17 +191,9 @@ impl Bench {
             call(0).await;
         }
         script_time(&self.server);
-        let (mut over_here, mut than_there, mut times) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..CALLS {
-            // In turn, since machines have better and worse moments.
-            let here = timed(self.ping_here()).await;
-            let there = timed(self.there.ping()).await;
-            let time = timed(call(0)).await;
-            over_here.push(micros(time) - micros(here));
-            than_there.push(micros(time) - micros(there));
-            times.push(time);
-        }
-        let alone = script_time(&self.server) / CALLS;
+        let (mut times, over) = self.over_pings(SERIES, || call(0)).await;
+        let (_, after) = self.over_pings(1, || call(0)).await;
+        let alone = script_time(&self.server) / (2 * CALLS);
         let (each, call) = (CALLS / 4, &call);
         let began = Instant::now();
         let task = |task| async move {
@@ -210,17 +206,51 @@ impl Bench {
         let together = script_time(&self.server) / (TASKS * each);
         let one_by_one = f64::from(CALLS) / times.iter().sum::<Duration>().as_secs_f64();
         let [p50, p99] = [50, 99].map(|percent| part(&mut times, percent));
+        let mut line = format!(
+            "  {name:30} {p50:>8.1?}   {p99:>8.1?}     {over}           {after}      {one_by_one:>6.0}/s  {per_second:>7.0}/s"
+        );
+        // The processes tell each other that they are there by a script, too.
+        if alone.as_nanos() > 100 {
+            _ = write!(line, "   {alone:.1?}, {together:.1?}");
+        }
+        println!("{line}");
+    }
+
+    /// How long the calls take, and how much longer than PINGs at the median. In turn, since machines have better and worse
+    /// moments: so many of each kind.
+    async fn over_pings<F: Future<Output = ()>>(
+        &self,
+        series: u32,
+        call: impl Fn() -> F,
+    ) -> (Vec<Duration>, OverPings) {
+        let (mut all, mut over_here, mut than_there) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..CALLS / series {
+            let mut here = timed(series, || self.ping_here()).await;
+            let mut there = timed(series, || self.there.ping()).await;
+            let mut times = timed(series, &call).await;
+            let [here, there, time] =
+                [&mut here, &mut there, &mut times].map(|times| micros(part(times, 50)));
+            over_here.push(time - here);
+            than_there.push(time - there);
+            all.append(&mut times);
+        }
         let [there, here] = [than_there, over_here].map(|mut over| {
             over.sort_by(f64::total_cmp);
             over[over.len() / 2]
         });
-        let mut line = format!(
-            "  {name:30} {p50:>8.1?}  {p99:>8.1?}     {there:>5.1} {here:>5.1} µs   {one_by_one:>6.0}/s  {per_second:>7.0}/s"
-        );
-        if !alone.is_zero() {
-            _ = write!(line, "   {alone:.1?}, {together:.1?}");
-        }
-        println!("{line}");
+        (all, OverPings { there, here })
+    }
+}
+
+/// In microseconds.
+struct OverPings {
+    there: f64,
+    here: f64,
+}
+
+impl fmt::Display for OverPings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:>5.1}, {:>4.1} µs", self.there, self.here)
     }
 }
 
@@ -228,10 +258,14 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-async fn timed(call: impl Future<Output = ()>) -> Duration {
-    let began = Instant::now();
-    call.await;
-    began.elapsed()
+async fn timed<F: Future<Output = ()>>(calls: u32, call: impl Fn() -> F) -> Vec<Duration> {
+    let mut times = Vec::new();
+    for _ in 0..calls {
+        let began = Instant::now();
+        call().await;
+        times.push(began.elapsed());
+    }
+    times
 }
 
 fn part(times: &mut [Duration], percent: usize) -> Duration {
