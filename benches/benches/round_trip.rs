@@ -50,7 +50,7 @@ const TASKS: u32 = 64;
 const TIMEOUT: Duration = Duration::from_millis(50);
 
 fn main() {
-    for engine in Engine::all() {
+    for engine in [Engine::Redis, Engine::Valkey] {
         let awake = Awake::start();
         runtime().block_on(decisions(engine, true));
         drop(awake);

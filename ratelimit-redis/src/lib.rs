@@ -50,7 +50,7 @@
 //!
 //! # In production
 //!
-//! **Server.** Redis from 6 on, or Valkey; tested are Redis 7.0 and Valkey 9.1. Nothing has to be installed there. The
+//! **Server.** Redis from 6 on, or Valkey; tested are Redis 6.2 and 7.0, and Valkey 9.1. Nothing has to be installed there. The
 //! server's clock counts, so those of servers that take over from each other should agree.
 //!
 //! **Names.** A budget is kept at `{prefix}:v1:{name}:{key}`. Give each service and environment a

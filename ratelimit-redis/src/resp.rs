@@ -79,7 +79,8 @@ impl<'a> Reader<'a> {
                 Ok(Value::Array(values))
             }
             b':' => Ok(Value::Int(number(line)?)),
-            b'+' | b'-' => parse_redis_value(&self.bytes[began..self.at]).map_err(|_| Stop::Nonsense),
+            b'+' => parse_redis_value(&self.bytes[began..self.at]).map_err(|_| Stop::Nonsense),
+            b'-' => parse_redis_value(cause(&self.bytes[began..self.at])).map_err(|_| Stop::Nonsense),
             _ => Err(Stop::Nonsense),
         }
     }
@@ -104,6 +105,16 @@ impl<'a> Reader<'a> {
         self.at += end;
         Ok(Value::BulkString(text.strip_suffix(b"\r\n").ok_or(Stop::Nonsense)?.to_vec()))
     }
+}
+
+/// Redis 6 first tells where in a script a command was refused, and then why, as an error of its own:
+/// `-ERR Error running script (...): @user_script: 12: -OOM command not allowed`.
+fn cause(error: &[u8]) -> &[u8] {
+    const SCRIPT: &[u8] = b"@user_script: ";
+    let Some(place) = error.windows(SCRIPT.len()).rposition(|part| part == SCRIPT) else { return error };
+    let line = &error[place + SCRIPT.len()..];
+    let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    line[digits..].strip_prefix(b": ").filter(|cause| cause.starts_with(b"-")).unwrap_or(error)
 }
 
 /// Of a text or a list. `None` if there is none, which is told as -1.
@@ -155,6 +166,12 @@ mod tests {
     fn an_error_is_told_as_the_client_library_tells_it() {
         let error = whole(b"-READONLY You can't write against a read only replica.\r\n").extract_error();
         assert_eq!(error.unwrap_err().code(), Some("READONLY"));
+        let wrapped =
+            b"-ERR Error running script (call to f_97): @user_script:312: @user_script: 312: -OOM no.\r\n";
+        let error = whole(wrapped).extract_error().unwrap_err();
+        assert_eq!((error.code(), error.detail()), (Some("OOM"), Some("no.")));
+        let own = b"-ERR Error running script (call to f_97): @user_script:9: the key holds -1\r\n";
+        assert_eq!(whole(own).extract_error().unwrap_err().code(), Some("ERR"));
         let Value::Array(answers) = whole(b"*2\r\n-ERR no\r\n:1\r\n") else { panic!("a list") };
         assert!(matches!(answers[..], [Value::ServerError(_), Value::Int(1)]));
     }

@@ -99,5 +99,5 @@ fn breaks_link(error: &RedisError) -> bool {
     does_not_decide
         || error.is_io_error()
         || error.is_unrecoverable_error()
-        || matches!(error.code(), Some("BUSY" | "NOAUTH" | "OOM" | "MISCONF"))
+        || matches!(error.code(), Some("BUSY" | "NOAUTH" | "OOM" | "MISCONF" | "NOREPLICAS"))
 }

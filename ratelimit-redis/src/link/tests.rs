@@ -7,17 +7,15 @@ use std::time::Duration;
 use super::LinkState;
 use crate::{
     RedisStore,
-    support::{Engine, Server, eventually, free_port},
+    support::{Engine, Server, eventually},
 };
 
 /// As behind a proxy before several servers: a call of a script must not be about keys that lie apart.
 #[test]
 fn keys_that_must_not_be_mixed_are_decided_one_by_one() {
     for engine in Engine::all() {
-        let bus = free_port().to_string();
-        let server = Server::start_with(engine, &["--cluster-enabled", "yes", "--cluster-port", &bus]);
-        let slots = ["ADDSLOTSRANGE", "0", "16383"];
-        redis::cmd("CLUSTER").arg(&slots).exec(&mut server.connect()).unwrap();
+        let server = Server::start_with(engine, &["--cluster-enabled", "yes"]);
+        server.serve_slots(0..=16383);
         let store =
             RedisStore::builder(&server.url()).timeout(Duration::from_secs(10)).connect_lazy().unwrap();
         assert!(eventually(Duration::from_secs(10), || store.state() == LinkState::Up));

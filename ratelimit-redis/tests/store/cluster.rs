@@ -2,9 +2,10 @@
 
 use super::*;
 
+use std::ops::RangeInclusive;
+
 use futures::FutureExt as _;
 use redis::{Connection, FromRedisValue};
-use support::free_port;
 
 struct Masters {
     servers: Vec<Server>,
@@ -14,14 +15,15 @@ struct Masters {
 
 impl Masters {
     fn start(engine: Engine) -> Self {
-        Self::start_with(engine, [&["0", "5460"], &["5461", "10922"], &["10923", "16383"]])
+        Self::start_with(engine, [&[0..=5460], &[5461..=10922], &[10923..=16383]])
     }
 
-    /// With the first and the last slot of each range of each.
-    fn start_with(engine: Engine, slots: [&[&str]; 3]) -> Self {
+    fn start_with(engine: Engine, slots: [&[RangeInclusive<u16>]; 3]) -> Self {
         let servers = three(engine);
         for (server, slots) in servers.iter().zip(slots) {
-            cluster::<()>(&mut server.connect(), &[&["ADDSLOTSRANGE"], slots].concat());
+            for slots in slots.iter().cloned() {
+                server.serve_slots(slots);
+            }
         }
         let masters = Self { servers, replicas: Vec::new() };
         for server in &masters.servers[1..] {
@@ -55,10 +57,8 @@ impl Masters {
     }
 
     fn meet(&self, server: &Server) {
-        let bus: Vec<String> =
-            redis::cmd("CONFIG").arg(&["GET", "cluster-port"]).query(&mut server.connect()).unwrap();
         let port = server.port.to_string();
-        cluster::<()>(&mut self.servers[0].connect(), &["MEET", "127.0.0.1", &port, &bus[1]]);
+        cluster::<()>(&mut self.servers[0].connect(), &["MEET", "127.0.0.1", &port]);
     }
 
     /// Waits until all know each other and all slots.
@@ -100,10 +100,8 @@ impl Masters {
 /// Servers that are to become a Cluster.
 fn three(engine: Engine) -> Vec<Server> {
     let start = |_| {
-        let bus = free_port().to_string();
-        let options = ["--cluster-enabled", "yes", "--cluster-port", &bus];
         let more = ["--cluster-node-timeout", "1500", "--cluster-require-full-coverage", "no"];
-        Server::start_with(engine, &[&options[..], &more].concat())
+        Server::start_with(engine, &[&["--cluster-enabled", "yes"][..], &more].concat())
     };
     (0..3).map(start).collect()
 }
@@ -155,8 +153,7 @@ fn each_key_is_decided_by_its_master_and_no_call_crosses_slots() {
 #[test]
 fn a_master_of_one_slot_decides_about_its_keys() {
     at_each_engine(|engine| {
-        let slots: [&[&str]; 3] = [&["0", "32", "34", "5460"], &["33", "33"], &["5461", "16383"]];
-        let masters = Masters::start_with(engine, slots);
+        let masters = Masters::start_with(engine, [&[0..=32, 34..=5460], &[33..=33], &[5461..=16383]]);
         let store = masters.store();
         let key = 7009;
         assert_eq!(slot(&mut masters.servers[0].connect(), key), 33);

@@ -81,10 +81,8 @@ fn a_user_of_the_documented_permissions_can_do_everything() {
 
 #[test]
 fn in_a_cluster_two_commands_more_are_enough() {
-    let bus = support::free_port().to_string();
-    with_servers(&["--cluster-enabled", "yes", "--cluster-port", &bus], |server| {
-        let slots = ["ADDSLOTSRANGE", "0", "16383"];
-        redis::cmd("CLUSTER").arg(&slots).exec(&mut server.connect()).unwrap();
+    with_servers(&["--cluster-enabled", "yes"], |server| {
+        server.serve_slots(0..=16383);
         let more = ["+cluster|slots", "+asking"];
         ask_everything(&store_of_user(&server, &more, |url| RedisStore::cluster([url])));
         // Which a server is told by a store that another one has sent.

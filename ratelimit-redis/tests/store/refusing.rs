@@ -86,7 +86,26 @@ fn a_server_that_takes_no_writes_is_left_until_it_takes_some() {
         let store = up(&server.url());
         let [begin, end] = [["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"]];
         refuses_between(&server, &store, &begin, &end);
-        let [begin, end] = [["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"]];
+        for setting in ["maxmemory", "min-replicas-to-write"] {
+            let [begin, end] = ["1", "0"].map(|value| ["CONFIG", "SET", setting, value]);
+            refuses_between(&server, &store, &begin, &end);
+        }
+    });
+}
+
+#[test]
+fn a_server_that_cannot_save_what_it_should_is_left_until_it_need_not() {
+    // Nobody can write there.
+    with_servers(&["--dir", "/proc", "--logfile", ""], |server| {
+        let store = up(&server.url());
+        let mut admin = server.connect();
+        redis::cmd("BGSAVE").exec(&mut admin).unwrap();
+        let has_failed = || {
+            let info: String = redis::cmd("INFO").arg("persistence").query(&mut admin).unwrap();
+            info.contains("rdb_last_bgsave_status:err")
+        };
+        assert!(eventually(LIVELY, has_failed));
+        let [begin, end] = ["3600 1", ""].map(|value| ["CONFIG", "SET", "save", value]);
         refuses_between(&server, &store, &begin, &end);
     });
 }

