@@ -109,24 +109,19 @@ pub struct VerifyError {
 
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let places = |f: &mut fmt::Formatter<'_>, limits: &[LimitHandle]| {
-            limits.iter().enumerate().try_for_each(|(number, limit)| {
-                let comma = if number == 0 { "" } else { "," };
-                write!(f, "{comma} {}:{}", limit.file, limit.line)
-            })
-        };
         for (number, (name, limits)) in self.used_twice.iter().enumerate() {
             let lead = if number == 0 { "" } else { "; " };
-            write!(f, "{lead}{} limits are named `{name}`:", limits.len())?;
-            places(f, limits)?;
+            let places: Vec<_> = limits.iter().map(LimitHandle::place).collect();
+            write!(f, "{lead}{} limits are named `{name}`: {}", limits.len(), places.join(", "))?;
         }
         if !self.used_twice.is_empty() {
             f.write_str("; give each a `name` of its own")?;
         }
         for (number, (store, limits)) in self.without_store.iter().enumerate() {
             let lead = if number == 0 && self.used_twice.is_empty() { "" } else { "; " };
-            write!(f, "{lead}no store is installed as `{store}`, which is used at")?;
-            places(f, limits)?;
+            let limits: Vec<_> =
+                limits.iter().map(|limit| format!("`{}` at {}", limit.name(), limit.place())).collect();
+            write!(f, "{lead}no store is installed as `{store}`, which is used by {}", limits.join(", "))?;
         }
         if !self.without_store.is_empty() {
             f.write_str("; call `install_store` at start-up")?;
@@ -170,6 +165,10 @@ impl LimitHandle {
     #[must_use]
     pub fn name(&self) -> &str {
         self.limit.name()
+    }
+
+    fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
     }
 
     /// The source file that declares it.

@@ -53,6 +53,10 @@ impl fmt::Display for Source {
 /// what came with it.
 pub(crate) fn shown(error: &RedisError, servers: &[ConnectionInfo]) -> String {
     let error = match (error.code(), error.detail()) {
+        _ if error.kind() == ErrorKind::Parse => "what answers there is no Redis or Valkey server".to_owned(),
+        _ if error.is_connection_dropped() => {
+            format!("{error}; if the server expects TLS, its address begins with `rediss://`")
+        }
         (Some(code), Some(detail)) => format!("{code} {detail}"),
         _ => error.to_string(),
     };

@@ -2,7 +2,12 @@
 
 use super::*;
 
-use std::cell::Cell;
+use std::{
+    cell::Cell,
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    thread,
+};
 
 /// Until it says something that holds all those words.
 #[track_caller]
@@ -37,6 +42,27 @@ fn why_there_is_no_connection_and_nothing_once_there_is() {
         server.kill();
         says(&store, &[&address, "refused"]);
     });
+}
+
+/// Listens, and answers whatever it is asked in the same way, or not at all but closes the connection.
+fn stranger(answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for caller in listener.incoming() {
+            let mut caller = caller.unwrap();
+            _ = caller.read(&mut [0; 1024]).and_then(|_| caller.write_all(answer));
+        }
+    });
+    url
+}
+
+#[test]
+fn that_a_port_is_not_the_servers() {
+    let web = builder(&stranger(b"HTTP/1.1 400 Bad Request\r\n\r\n")).connect_lazy().unwrap();
+    says(&web, &["is no Redis or Valkey server"]);
+    let closes = builder(&stranger(b"")).connect_lazy().unwrap();
+    says(&closes, &["`rediss://`"]);
 }
 
 #[test]

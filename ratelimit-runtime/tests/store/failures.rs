@@ -177,7 +177,8 @@ async fn forgotten() -> Answer {
 #[tokio::test]
 async fn a_store_that_is_not_installed_is_reported_and_this_process_decides_until_it_is() {
     let error = verify().unwrap_err().to_string();
-    assert!(error.contains("no store is installed as `forgotten`, which is used at "), "{error}");
+    let used_by = "no store is installed as `forgotten`, which is used by `forgotten.limit` at ";
+    assert!(error.contains(used_by), "{error}");
     assert!(error.ends_with("; call `install_store` at start-up"), "{error}");
     forgotten().await.unwrap();
     forgotten().await.unwrap();
