@@ -98,9 +98,9 @@ local function decide(key, first, last)
         return i
       elseif head ~= '' then
         -- Charged under another algorithm.
-        adopts = true
-        used, latest = held(head)
-        used, born = math.ceil(used), 0
+        local in_use, _
+        in_use, latest, _, born = held(head)
+        adopts, used = true, math.ceil(in_use)
         newest, permits = placed(latest, window, buckets), used
       end
       now = math.max(raw, latest)

@@ -15,22 +15,23 @@
 -- are few, and what only some calls need makes its own.
 local answers = {}
 
--- What the budget holds, whatever algorithm has charged it last: permits in use now, when it was last charged, and since when
--- they count. Begun permits may be told as fractions. `state` is the key's text.
+-- What the budget holds, whatever algorithm has charged it last: permits in use now, when it was last charged, since when
+-- they count, and when it was begun. Begun permits may be told as fractions. `state` is the key's text.
 local function held(state)
   local unpack, kind = struct.unpack, string.byte(state)
-  local used, latest, since
+  local used, latest, since, born
   if kind == 87 and #state == 33 then
     -- A fixed window.
     local window
     used, since, latest, window = unpack('<xdddd', state)
+    born = since
     if since + window <= math.max(raw, latest) then
       used = 0
     end
   elseif kind == 70 and #state == 57 then
     -- A flow.
-    local whole, part, max, length
-    whole, part, max, length, latest = unpack('<xddddd', state)
+    local whole, part, max, length, _
+    whole, part, max, length, latest, _, born = unpack('<xddddddd', state)
     used, since = math.max(((whole - math.max(raw, latest)) * 1000 * max + part) / length, 0), latest
     local near = math.floor(used + 0.5)
     if math.abs(used - near) < 0.000001 then
@@ -39,7 +40,7 @@ local function held(state)
   elseif kind == 67 and #state >= 97 then
     -- Charges, each with its instant.
     local instant, permits, filled, oldest, window, _
-    instant, permits, _, latest, filled, _, oldest, _, _, window = unpack('<xdddddddddd', state)
+    instant, permits, _, latest, filled, _, oldest, _, _, window, _, born = unpack('<xdddddddddddd', state)
     used, since = 0, latest
     while instant + window > math.max(raw, latest) do
       used, since = used + permits, math.min(instant, latest)
@@ -53,7 +54,7 @@ local function held(state)
   if not (used and used >= 0 and latest < 9007199254740992) then
     error('the key holds no budget of this version', 0)
   end
-  return used, latest, since
+  return used, latest, since, born
 end
 
 -- Whether a key is not kept until then, though it counts so long. Asked by calls that were denied under another limit.

@@ -27,10 +27,9 @@ local function decide(key, first, last)
         max, length, differs = by_max, by_length, false
         cost_whole, cost_part = math.floor(cost * length / (max * 1000)), 0
       elseif differs then
-        local permits
-        permits, latest = held(state)
+        local permits, _
+        permits, latest, _, born = held(state)
         whole, part = math.max(raw, latest) + math.ceil(permits * length / (max * 1000) - 0.001), 0
-        born = born or 0
       end
       by_max, by_length, now = max, length, math.max(raw, latest)
       if whole < now then

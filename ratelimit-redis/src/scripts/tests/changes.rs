@@ -209,6 +209,26 @@ fn what_was_charged_before_a_reset_takes_nothing_from_what_came_after_it() {
     });
 }
 
+#[test]
+fn what_was_charged_before_a_reset_takes_nothing_after_a_change_either() {
+    on_every_server(|connection| {
+        for before in every_algorithm(10, Duration::from_secs(60)) {
+            for after in every_algorithm(10, Duration::from_secs(60)) {
+                let mut budget = Budget::new(connection, &format!("reset {before} {after}"));
+                budget.now = 1_000_000_000;
+                let (_, receipt) = admitted(&budget.charge(before, 5)).unwrap();
+                budget.reset(before);
+                budget.now += 1;
+                budget.charge(before, 4);
+                budget.now += 1;
+                budget.charge(after, 6);
+                budget.refund(after, 5, receipt);
+                assert_eq!(budget.look(after).used, 10, "{before} to {after}");
+            }
+        }
+    });
+}
+
 /// As while one version of a service replaces another.
 #[test]
 fn processes_of_two_limits_that_ask_in_turn_lock_nobody_out() {
