@@ -50,14 +50,42 @@
 //!
 //! # In production
 //!
+//! **Start-up.** [`verify`](ratelimit_runtime::verify) tells whether every limit's store is installed, not whether its server
+//! decides. A service that is not to start without that waits for the first attempt, which tries what all calls do:
+//!
+//! ```
+//! # use std::{thread, time::Duration};
+//! # use ratelimit_redis::{LinkState, RedisStore};
+//! fn decides(store: &RedisStore) -> Result<(), String> {
+//!     while store.state() == LinkState::Starting {
+//!         thread::sleep(Duration::from_millis(5)); // for the `timeout` at most
+//!     }
+//!     match store.state() {
+//!         LinkState::Up => Ok(()),
+//!         _ => Err(store.last_error().unwrap_or_default()), // such as a wrong password, or a missing permission
+//!     }
+//! }
+//! # let store = RedisStore::builder("redis://127.0.0.1:1").connect_lazy().unwrap();
+//! # assert!(decides(&store).unwrap_err().contains("refused"));
+//! ```
+//!
 //! **Server.** Redis from 6 on, or Valkey; tested are Redis 6.2 and 7.0, and Valkey 9.1. Nothing has to be installed there. The
 //! server's clock counts, so those of servers that take over from each other should agree.
 //!
 //! **Names.** A budget is kept at `{prefix}:v1:{name}:{key}`. Give each service and environment a
 //! [prefix](RedisStoreBuilder::prefix) of its own, and limits the same `name` in every version that is to share a budget:
 //! it may change everything else about the limit, and what was used still counts. While versions with different limits run
-//! side by side, one may find less in use than the other has let through. A prefix may have colons in it; of all else,
-//! other signs than letters, digits and `-_./` are written as `%` and two digits. Keys stand there in an encoding in which texts of up to 21 bytes can be read, such as mail addresses; longer ones as a digest.
+//! side by side, one may find less in use than the other has let through, and a `retry_after` holds for the own version alone.
+//! A prefix may have colons in it; of all else, other signs than letters, digits and `-_./` are written as `%` and two digits.
+//! Keys stand there in an encoding in which texts of up to 21 bytes can be read, such as mail addresses; longer ones as a
+//! digest. Besides, each limit that begins with less than it holds has one key, and all processes of a prefix have one.
+//!
+//! **Changes while running.** `set_spec` and `set_mode` change a limit of their own process. Have all processes do the same,
+//! as by a configuration that all watch: until then they are versions with different limits.
+//!
+//! **Policies for some limits only.** They are the store's: for logins that are to be denied where others may go on, install
+//! a second store under a name of its own, with another [prefix](RedisStoreBuilder::prefix). With the same one, each process
+//! would count as two, and shares would be half as large.
 //!
 //! **Memory.** For a key in use, about 0.2 kB; by `sliding_window` and `sliding_log` up to 60 bytes more for each bucket,
 //! or call, in the window. So for a large `max`, prefer `sliding_window` or `gcra` to `sliding_log`: what that keeps grows

@@ -49,7 +49,7 @@ impl Route {
                 Self::One(Link::start(hub, source, habits(probe(None))))
             }
             Servers::Cluster(urls) => {
-                Self::Cluster(Cluster::start(hub, Servers::read_all(urls)?, timeout, move |number| {
+                Self::Cluster(Cluster::start(hub, Servers::read_cluster(urls)?, timeout, move |number| {
                     probe(Some(number))
                 }))
             }

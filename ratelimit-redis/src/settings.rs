@@ -46,13 +46,7 @@ impl Settings {
 
 impl Servers {
     pub(crate) fn read(url: &str) -> Result<ConnectionInfo, StoreError> {
-        server(url).map_err(|error| {
-            let url = without_password(url);
-            let message = format!(
-                "`{url}`: {error}; write `redis://host:port` or `redis://user:password@host:port/database`"
-            );
-            StoreError { message }
-        })
+        server(url).map_err(|why| StoreError { message: format!("`{}`: {why}", without_password(url)) })
     }
 
     pub(crate) fn read_all(urls: &[String]) -> Result<Vec<ConnectionInfo>, StoreError> {
@@ -60,6 +54,18 @@ impl Servers {
             return Err(StoreError { message: "no address is given".to_owned() });
         }
         urls.iter().map(|url| Self::read(url)).collect()
+    }
+
+    pub(crate) fn read_cluster(urls: &[String]) -> Result<Vec<ConnectionInfo>, StoreError> {
+        let servers = Self::read_all(urls)?;
+        match servers.iter().map(|server| server.redis_settings().db()).find(|database| *database != 0) {
+            Some(database) => Err(StoreError {
+                message: format!(
+                    "a Cluster has no database {database}: leave it out, and set a `prefix` instead"
+                ),
+            }),
+            None => Ok(servers),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use ratelimit_runtime::OnFailure;
 
 use crate::link::Failure;
 
-/// What has come of the calls to a store since it was made. All but the latencies only grow.
+/// What has come of the calls to a store since it was made, latencies too: for those of a minute, look at your own calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreStats {

@@ -38,7 +38,8 @@ use crate::{
 /// A limiter made by `limiter!` may have its budgets in a [store](crate::install_store). Then `try_acquire`, `try_acquire_n`,
 /// `remaining`, `used`, `reset_key` and `reset` block their thread until that answers, for at most the store's time limit;
 /// `reset` so long for each thousand keys that the store holds. Inside an async runtime too: nothing panics, but the other
-/// tasks of that thread stand still meanwhile.
+/// tasks of that thread stand still meanwhile. What is given back or reset lets those in line go on who wait in the same
+/// process, and `tracked_keys` counts those of which this process decides itself.
 ///
 /// In async code, let an `async fn` have the limiter by `#[rate_limit(limiter = ...)]`, or call
 /// [`acquire_n`](Self::acquire_n) with a `max_wait` of zero: both await the answer. (To `acquire_n`, a `leaky_bucket` is a

@@ -72,7 +72,7 @@ impl<'a> Permit<'a> {
     }
 
     /// Permits that were left right after this call was admitted: of several limits, the least. `u32::MAX` if the call
-    /// is not limited.
+    /// is not limited, as one that a store's [policy](crate::OnFailure::Open) lets through.
     #[must_use]
     pub fn remaining(&self) -> u32 {
         match &self.state {
@@ -86,7 +86,7 @@ impl<'a> Permit<'a> {
 
     /// Gives back what this call was charged, at each of its limits. A charge that no longer counts gives nothing back.
     ///
-    /// Who waits for the permits gets them at once.
+    /// Who waits for the permits gets them at once; in a store, who waits in this process.
     pub fn refund(self) {
         match &self.state {
             State::Admitted(admitted) => admitted.refund(),

@@ -189,7 +189,8 @@ impl LimitHandle {
         self.limit.spec()
     }
 
-    /// Puts another limit in force at once, and keeps what has been used, as [`Limiter::set_spec`] does.
+    /// Puts another limit in force at once, and keeps what has been used, as [`Limiter::set_spec`] does. It does so in this
+    /// process: if the limit is in a store, have the others do the same.
     ///
     /// A `max` other than `u32::MAX` wins over one that each call brings.
     ///

@@ -36,10 +36,10 @@ use crate::{clock::TimeSource, sync::unpoisoned};
 /// value is dropped.
 ///
 /// It holds for the calls of this thread and for the tasks that are polled on it, which are all tasks of `#[tokio::test]`
-/// as it is by default; tests on other threads are not touched. The clock stands still until it is
+/// as it is by default, but not what `spawn_blocking` runs; tests on other threads are not touched. The clock stands still until it is
 /// [advanced](Isolation::advance). Under tokio's paused clock it moves with that as well.
 ///
-/// [`Isolation::handle`] takes it along to other threads. Those of a runtime of many take it when they begin:
+/// [`Isolation::handle`] takes it along to other threads. Those of a runtime, for blocking calls too, take it when they begin:
 ///
 /// ```
 /// use ratelimit_runtime::test_util::isolate;

@@ -38,7 +38,7 @@ impl Algorithm {
         Self::Gcra,
     ];
 
-    /// The name that the attribute, the configuration file and [`Display`](fmt::Display) use.
+    /// The name that the attribute and [`Display`](fmt::Display) use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

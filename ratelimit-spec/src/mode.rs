@@ -23,7 +23,7 @@ impl Mode {
     /// Every mode, in the order the documentation lists them.
     pub const ALL: [Self; 3] = [Self::Enforce, Self::Shadow, Self::Off];
 
-    /// The name that the attribute, the configuration file and [`Display`](fmt::Display) use.
+    /// The name that the attribute and [`Display`](fmt::Display) use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

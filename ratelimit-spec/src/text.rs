@@ -37,6 +37,12 @@ impl FromStr for LimitSpec {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         // The rate may hold blanks (`100/1m 30s`), an option none.
         let (rate, options) = text.split_at(start_of_options(text));
+        if rate.is_empty() && options.contains(',') {
+            return Err(ParseError::text(format!(
+                "{} has a comma; set options apart by blanks, as in `100/1s buckets=10`",
+                quoted(text)
+            )));
+        }
         let (max, window) = parse_rate(rate)?;
         let mut spec = Self::new(max, window);
         let mut seen = Vec::with_capacity(OPTIONS.len());

@@ -67,17 +67,20 @@ pub(crate) fn shown(error: &RedisError, servers: &[ConnectionInfo]) -> String {
         .fold(error.to_owned(), |error, password| error.replace(password, "…"))
 }
 
-/// Reads an address such as `redis://user:password@host:port/database`.
-pub(crate) fn server(url: &str) -> RedisResult<ConnectionInfo> {
-    let unsupported = |why| Err(RedisError::from((ErrorKind::InvalidClientConfig, why)));
+/// Reads an address such as `redis://user:password@host:port/database`, or says what to write instead.
+pub(crate) fn server(url: &str) -> Result<ConnectionInfo, String> {
     if cfg!(not(feature = "tls")) && ["rediss:", "valkeys:"].iter().any(|scheme| url.starts_with(scheme)) {
-        return unsupported("TLS needs the feature `tls` of `ratelimit-redis`");
+        return Err("TLS needs the feature `tls` of `ratelimit-redis`".to_owned());
     }
-    let server = url.into_connection_info()?;
+    let server = url.into_connection_info().map_err(|error: RedisError| {
+        format!("{error}; write `redis://host:port` or `redis://user:password@host:port/database`")
+    })?;
     match server.addr() {
-        ConnectionAddr::TcpTls { insecure: true, .. } => return unsupported("TLS is not made insecure"),
+        ConnectionAddr::TcpTls { insecure: true, .. } => {
+            return Err("TLS is not made insecure; leave out `#insecure`".to_owned());
+        }
         #[cfg(feature = "tls")]
-        ConnectionAddr::TcpTls { .. } => _ = super::tls::config()?,
+        ConnectionAddr::TcpTls { .. } => _ = super::tls::config().map_err(|error| error.to_string())?,
         _ => {}
     }
     Ok(as_we_like(server))
@@ -102,10 +105,11 @@ pub(crate) fn at(address: &str, like: &ConnectionInfo) -> Option<ConnectionInfo>
 async fn master(sentinels: &[ConnectionInfo], name: &str, network: &Network) -> RedisResult<ConnectionInfo> {
     let ask = |sentinel| async move {
         let error = match timeout(SENTINEL_ANSWERS, ask(sentinel, name, network)).await {
-            Ok(Ok((host, port))) => match at(&format!("{host}:{port}"), sentinel) {
+            Ok(Ok(Some((host, port)))) => match at(&format!("{host}:{port}"), sentinel) {
                 Some(master) => return Ok(master),
                 None => format!("the master is at {host}:{port}"),
             },
+            Ok(Ok(None)) => "it watches over no master of that name".to_owned(),
             Ok(Err(error)) => shown(&error, sentinels),
             Err(_) => format!("no answer within {SENTINEL_ANSWERS:?}"),
         };
@@ -113,12 +117,12 @@ async fn master(sentinels: &[ConnectionInfo], name: &str, network: &Network) -> 
     };
     let asked = select_ok(sentinels.iter().map(|sentinel| Box::pin(ask(sentinel)))).await;
     asked.map(|(master, _)| master).map_err(|why| {
-        RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "no sentinel knows the master", why))
+        RedisError::from((ErrorKind::MasterNameNotFoundBySentinel, "no sentinel tells the master", why))
     })
 }
 
 /// With the credentials that the master has, or without any: sentinels often have none.
-async fn ask(sentinel: &ConnectionInfo, name: &str, network: &Network) -> RedisResult<(String, u16)> {
+async fn ask(sentinel: &ConnectionInfo, name: &str, network: &Network) -> RedisResult<Option<(String, u16)>> {
     let settings = sentinel.redis_settings().clone().set_db(0);
     let bare = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP2);
     let mut answer = Err(RedisError::from((ErrorKind::Client, "not asked")));
@@ -127,7 +131,7 @@ async fn ask(sentinel: &ConnectionInfo, name: &str, network: &Network) -> RedisR
         let asked = async {
             let question = cmd("SENTINEL").arg("GET-MASTER-ADDR-BY-NAME").arg(name).get_packed_command();
             let answer = Wire::connect(&sentinel, network).await?.ask(&question).await?;
-            Ok(<(String, u16)>::from_redis_value(answer)?)
+            Ok(Option::<(String, u16)>::from_redis_value(answer)?)
         };
         answer = asked.await;
         if answer.is_ok() {

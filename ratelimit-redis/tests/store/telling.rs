@@ -73,6 +73,7 @@ fn what_the_server_says_that_does_not_decide() {
         redis::cmd("REPLICAOF").arg(&["127.0.0.1", "1"]).exec(&mut admin).unwrap();
         _ = charge(&store, hour(10));
         says(&store, &["READONLY"]);
+        assert!(eventually(LIVELY, || store.state() != LinkState::Up));
         redis::cmd("REPLICAOF").arg(&["NO", "ONE"]).exec(&mut admin).unwrap();
         assert!(comes_up(&store));
         assert_eq!(store.last_error(), None);
@@ -99,7 +100,7 @@ fn a_server_that_repeats_what_it_was_sent_gives_no_password_away() {
                 assert!(!store.last_error().unwrap().contains("sesame"), "{:?}", store.last_error());
             }
             let store = RedisStore::sentinel([&url], "mymaster").connect_lazy().unwrap();
-            says(&store, &["mymaster: no sentinel knows the master", "unknown command"]);
+            says(&store, &["mymaster: no sentinel tells the master", "unknown command"]);
             assert!(!store.last_error().unwrap().contains("sesame"), "{:?}", store.last_error());
         }
     });
@@ -114,4 +115,17 @@ fn settings_that_mean_nothing_are_refused() {
     }
     let told = builder().timeout(Duration::ZERO).connect_lazy().unwrap_err().to_string();
     assert!(told.contains("give it some milliseconds"), "{told}");
+    let of_cluster = RedisStore::cluster(["redis://127.0.0.1:1", "redis://127.0.0.1:2/3"]);
+    let told = of_cluster.connect_lazy().unwrap_err().to_string();
+    assert!(told.contains("no database 3: leave it out"), "{told}");
+}
+
+#[test]
+fn that_the_sentinels_know_the_master_by_another_name() {
+    at_each_engine(|engine| {
+        let server = Server::start(engine);
+        let sentinel = Server::sentinel(engine, "orders", server.port, 1);
+        let store = RedisStore::sentinel([&sentinel.url()], "order").connect_lazy().unwrap();
+        says(&store, &["order: no sentinel tells the master", "watches over no master of that name"]);
+    });
 }

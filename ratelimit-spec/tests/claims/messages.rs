@@ -148,6 +148,15 @@ fn a_parse_error_tells_which_rule_was_broken() {
 }
 
 #[test]
+fn options_that_are_not_set_apart_by_blanks_are_told_to_be() {
+    let message = "10/s,buckets=3".parse::<LimitSpec>().unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "`10/s,buckets=3` has a comma; set options apart by blanks, as in `100/1s buckets=10`"
+    );
+}
+
+#[test]
 fn a_constant_panics_with_the_rule_that_the_message_begins_with() {
     let errors: [SpecError; 8] = [
         rules::max(0).unwrap_err(),
