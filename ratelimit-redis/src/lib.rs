@@ -22,8 +22,7 @@
 //!
 //! Each decision is one step of one script, which charges all or nothing by the server's clock, in microseconds, and
 //! otherwise exactly as this process would. Calls that wait at the same time share a call of the script, and are decided one
-//! after the other. Nothing is written for a call that is denied, unless its limit was changed and the key would be forgotten
-//! too early; and a key lives for as long as it counts for something, and a second more.
+//! after the other. Nothing is written for a call that is denied, unless its limit was changed before; and a key lives for as long as it counts for something, and a second more.
 //!
 //! A store has two threads of its own, which end when its last handle is dropped; one that is installed never is.
 //!
@@ -104,7 +103,7 @@
 //! **Permissions.** A user needs these commands, for keys that begin with the prefix (here `shop`):
 //!
 //! ```text
-//! ACL SETUSER shop on >password ~shop:* +eval +evalsha +time +get +getrange +set +setrange +append +pexpire +pttl +del +unlink +scan +zadd +zcard +zremrangebyscore
+//! ACL SETUSER shop on >password ~shop:* +eval +evalsha +time +get +getrange +set +setrange +append +pexpire +del +unlink +scan +zadd +zcard +zremrangebyscore
 //! ```
 //!
 //! Besides, `+select` if the address names a database; in a Cluster `+cluster|slots +asking`, on every server; and on

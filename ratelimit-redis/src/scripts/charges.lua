@@ -42,38 +42,51 @@ local function reader(key, filled)
   end
 end
 
--- Takes back up to `cost` permits of a charge that is not the newest. Says how many, and how many slots are filled then.
-local function take_back(key, given, cost, oldest, filled)
-  local charge_at, index, above = reader(key, filled), oldest, filled
-  while index < above do
-    local middle = math.floor((index + above) / 2)
-    if charge_at(middle) < given then
-      index = middle + 1
-    else
-      above = middle
+-- Takes back up to `cost` permits of the charge that was to count from `given` on; or, where buckets have become shorter, of
+-- the first one since `from`, which holds it then. Says how many, what the newest holds then, and how many slots are filled.
+local function take_back(key, given, from, cost, newest, permits, oldest, filled)
+  local charge_at = reader(key, filled)
+  local function first(instant)
+    local index, above = oldest, filled
+    while index < above do
+      local middle = math.floor((index + above) / 2)
+      if charge_at(middle) < instant then
+        index = middle + 1
+      else
+        above = middle
+      end
     end
-  end
-  local instant, permits
-  if index < filled then
-    instant, permits = charge_at(index)
-  end
-  if instant ~= given then
-    return 0, filled
+    return index
   end
 
-  local place, left = string.format('%d', 97 + 16 * index), math.max(permits - cost, 0)
-  if left > 0 then
-    redis.call('SETRANGE', key, place, struct.pack('<dd', instant, left))
-    return permits - left, filled
+  local index = first(given)
+  if index == filled or charge_at(index) ~= given then
+    index = first(from)
   end
-  -- The later ones move up.
-  redis.call('SETRANGE', key, place, slots(key, index + 1, filled - index - 1))
-  return permits, filled - 1
+  local instant, holds = newest, permits
+  if index < filled then
+    instant, holds = charge_at(index)
+  end
+  if instant < from or instant > given then
+    return 0, permits, filled
+  end
+  local left = math.max(holds - cost, 0)
+  local place = string.format('%d', 97 + 16 * index)
+  if index == filled then
+    permits = left
+  elseif left > 0 then
+    redis.call('SETRANGE', key, place, struct.pack('<dd', instant, left))
+  else
+    -- The later ones move up.
+    redis.call('SETRANGE', key, place, slots(key, index + 1, filled - index - 1))
+    filled = filled - 1
+  end
+  return holds - left, permits, filled
 end
 
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
-  local window, buckets, now, exists, is_placed, adopts, changed, denied, kept_until, charge_at
+  local window, buckets, now, exists, differs, adopts, changed, kept_until, charge_at
   local window_then, grid_then, oldest_then, ages_then, born
   local newest, permits, used, latest, filled, room, oldest, ages = 0, 0, 0, 0, 0, 0, 0, 0
   local head = redis.call('GETRANGE', key, '0', '96')
@@ -90,8 +103,20 @@ local function decide(key, first, last)
         if verb == 'G' then
           window, buckets = window_then, grid_then
         end
-        exists, is_placed = true, window_then == window and grid_then == buckets
+        exists, differs = true, window_then ~= window or grid_then ~= buckets
         oldest_then, ages_then = oldest, ages
+        local last = differs and placed(latest, window, buckets)
+        if differs and newest > last then
+          -- Buckets were longer. No charge counts for longer than if it had been made with the last one, and by this limit.
+          newest = last
+          while oldest < filled do
+            local instant, more = reader(key, filled)(filled - 1)
+            if instant < last then
+              break
+            end
+            permits, filled = permits + more, filled - 1
+          end
+        end
       elseif head ~= '' and verb == 'G' then
         -- It was charged by another algorithm, which alone could find it.
         answers[i] = 0
@@ -100,7 +125,7 @@ local function decide(key, first, last)
         -- Charged under another algorithm.
         local in_use, _
         in_use, latest, _, born = held(head)
-        adopts, used = true, math.ceil(in_use)
+        adopts, differs, used = true, true, math.ceil(in_use)
         newest, permits = placed(latest, window, buckets), used
       end
       now = math.max(raw, latest)
@@ -123,7 +148,7 @@ local function decide(key, first, last)
     elseif
       length ~= window
       or parts ~= buckets
-      or verb == 'G' and not changed and window ~= window_then
+      or verb == 'G' and not changed and differs
     then
       -- Another limit from here on.
       last = i - 1
@@ -137,7 +162,11 @@ local function decide(key, first, last)
         back = math.min(permits, cost)
         permits = permits - back
       elseif made >= born then
-        back, filled = take_back(key, given, cost, oldest, filled)
+        local from = placed(made, window, buckets)
+        if from > given or from + window <= now then
+          from = given
+        end
+        back, permits, filled = take_back(key, given, from, cost, newest, permits, oldest, filled)
         charge_at = nil
         if back > 0 and oldest < filled then
           charge_at = reader(key, filled)
@@ -147,7 +176,7 @@ local function decide(key, first, last)
       used, changed = used - back, changed or back > 0
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      denied = true
+      changed = changed or differs
       local excess, index, instant = used + cost - capacity, oldest, newest
       if excess == 1 and oldest < filled then
         -- Whatever the oldest frees, it is enough.
@@ -169,9 +198,8 @@ local function decide(key, first, last)
     else
       -- To find a bucket's end takes as long as to read the key: mostly it is known.
       local instant = newest
-      if newest <= now or not is_placed then
+      if newest <= now or differs then
         instant = placed(now, window, buckets)
-        is_placed = newest <= instant
       end
       if newest >= instant then
         permits = permits + cost
@@ -200,7 +228,6 @@ local function decide(key, first, last)
     end
   end
 
-  changed = changed or denied and window ~= window_then and is_forgotten_before(newest + window, key)
   if changed and used == 0 then
     -- All was taken back.
     redis.call('DEL', key)
@@ -223,13 +250,13 @@ local function decide(key, first, last)
     if is_too_roomy then
       room = filled
     end
-    local grid, expires = is_placed and buckets or -1, life(kept_until, newest + window)
+    local expires = life(kept_until, newest + window)
     if expires then
       kept_until = newest + window
     end
     head = pack('<c1dddddd', 'C', newest, permits, used, latest, filled, room)
-    if expires or oldest ~= oldest_then or ages ~= ages_then or window ~= window_then or grid ~= grid_then then
-      head = head .. pack('<dddddd', oldest, ages, kept_until, window, grid, born)
+    if expires or oldest ~= oldest_then or ages ~= ages_then or differs then
+      head = head .. pack('<dddddd', oldest, ages, kept_until, window, buckets, born)
     end
     if not exists then
       redis.call('SET', key, head, 'PX', expires)

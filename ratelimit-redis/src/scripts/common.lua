@@ -6,10 +6,9 @@
 -- The answer to a charge is 1, what is in use, when it was made, from when on it counts, and a begun permit's part if it
 -- flows; the answer to a denial 0, what is in use, the wait, and the like.
 --
--- A call under another limit than the one before writes what it has found, also if it is denied and the key would be
--- forgotten too early: from then on, what is in use ages as the new limit says, from when it was last charged; also if
--- processes of both limits ask in turn. What is given back changes no limit. And if it was charged before the budget was
--- begun, which was reset meanwhile, it is none of this one's.
+-- A call under another limit than the one before writes what it has found, also if it is denied: from then on, what is in use
+-- ages as the new limit says, so that what the denial tells is true. What is given back changes no limit. And if it was
+-- charged before the budget was begun, which was reset meanwhile, it is none of this one's.
 --
 -- The server takes about as long to make a function, and to keep a variable for it, as to do what little it is for. So there
 -- are few, and what only some calls need makes its own.
@@ -55,11 +54,6 @@ local function held(state)
     error('the key holds no budget of this version', 0)
   end
   return used, latest, since, born
-end
-
--- Whether a key is not kept until then, though it counts so long. Asked by calls that were denied under another limit.
-local function is_forgotten_before(instant, key)
-  return redis.call('PTTL', key) < (instant - raw) / 1000
 end
 
 -- Whether a key that is kept for what counts until `kept_until` may be left so for what counts until `instant`: half of the

@@ -6,7 +6,7 @@
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
   local state = redis.call('GET', key)
-  local exists, changed, denied = state, false, false
+  local exists, changed = state, false
   local whole, part, now, latest, by_max, by_length, kept_until, born, differs
   for i = first, last do
     local verb, cost, max, length, cost_whole, cost_part, room_whole, room_part, untouched, given, made =
@@ -29,7 +29,7 @@ local function decide(key, first, last)
       elseif differs then
         local permits, _
         permits, latest, _, born = held(state)
-        whole, part = math.max(raw, latest) + math.ceil(permits * length / (max * 1000) - 0.001), 0
+        whole, part = math.max(raw, latest) + math.floor(permits * length / (max * 1000) + 0.001), 0
       end
       by_max, by_length, now = max, length, math.max(raw, latest)
       if whole < now then
@@ -65,7 +65,7 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and ready > now then
-      denied = true
+      changed = changed or differs
       answers[i] = pack('<i8i8i8i8i8', 0, whole - now, ready - raw, 0, part)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8i8i8', 1, whole - now, 0, 0, part)
@@ -79,7 +79,6 @@ local function decide(key, first, last)
       answers[i] = pack('<i8i8i8i8i8', 1, whole - now, now, clear, part)
     end
   end
-  changed = changed or denied and differs and is_forgotten_before(whole, key)
   if changed and whole == now and part == 0 then
     -- All was taken back.
     redis.call('DEL', key)

@@ -1,7 +1,7 @@
 -- fixed_window: what is in use in the current window, and when that began.
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
-  local window, now, changed, denied, window_then, began
+  local window, now, changed, window_then, began
   local used, latest, begins = 0, 0, 0
   local state = redis.call('GET', key)
   for i = first, last do
@@ -39,7 +39,7 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      denied = true
+      changed = changed or window ~= window_then
       answers[i] = pack('<i8i8i8', 0, used, begins + window - raw)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8', 1, used, 0)
@@ -51,7 +51,6 @@ local function decide(key, first, last)
       answers[i] = pack('<i8i8i8i8', 1, used, now, begins)
     end
   end
-  changed = changed or denied and window ~= window_then and is_forgotten_before(begins + window, key)
   if changed and used == 0 then
     -- All was taken back.
     redis.call('DEL', key)
