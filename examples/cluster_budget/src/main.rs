@@ -90,6 +90,7 @@ fn print_row(second: u32, processes: &[Second]) {
     let together: u32 = processes.iter().map(|process| process.admitted).sum();
     let calls: u32 = processes.iter().map(|process| process.calls).sum();
     let decided_by = match processes.iter().map(|process| process.failures).sum() {
+        _ if calls == 0 => "nobody",
         0 => "the server",
         failures if failures == calls => "their shares",
         _ => "both",

@@ -93,6 +93,23 @@ fn in_a_cluster_two_commands_more_are_enough() {
 }
 
 #[test]
+fn who_may_not_run_scripts_is_told_before_the_first_call() {
+    with_servers(&[], |server| {
+        for command in ["eval", "evalsha"] {
+            let forbidden = format!("-{command}");
+            let words = [&["SETUSER"], &documented()[..], &[&forbidden]].concat();
+            redis::cmd("ACL").arg(&words).exec(&mut server.connect()).unwrap();
+            let url = format!("redis://shop:password@127.0.0.1:{}", server.port);
+            let store = RedisStore::builder(&url).prefix("shop").connect_lazy().unwrap();
+            assert!(eventually(LIVELY, || store.state() == LinkState::Down), "{command}");
+            let said = store.last_error().unwrap();
+            assert!(said.contains("NOPERM") && said.contains(&format!("'{command}'")), "{said}");
+            assert_eq!(store.stats().connected, 0);
+        }
+    });
+}
+
+#[test]
 fn no_command_is_documented_that_no_script_uses() {
     let scripts = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/scripts")).unwrap();
     let scripts =
