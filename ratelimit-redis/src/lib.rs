@@ -112,7 +112,8 @@
 //!
 //! **What to watch.** [`RedisStore::state`], [`RedisStore::last_error`] and [`RedisStore::stats`]; and `store_failures` of a
 //! limit's [`stats`](ratelimit_runtime::LimitHandle::stats), the calls that a policy has decided. Latencies near the
-//! [timeout](RedisStoreBuilder::timeout) mean that calls pass it. [`RedisStore::set_enabled`] switches the store off.
+//! [timeout](RedisStoreBuilder::timeout) mean that calls pass it. A `used` or a `reset_key` that fails says nothing of it:
+//! it is counted among the store's calls. [`RedisStore::set_enabled`] switches the store off.
 
 mod builder;
 mod cluster;

@@ -105,13 +105,13 @@ local function decide(key, first, last)
         end
         exists, differs = true, window_then ~= window or grid_then ~= buckets
         oldest_then, ages_then = oldest, ages
-        local last = differs and placed(latest, window, buckets)
-        if differs and newest > last then
+        local ends = differs and placed(latest, window, buckets)
+        if differs and newest > ends then
           -- Buckets were longer. No charge counts for longer than if it had been made with the last one, and by this limit.
-          newest = last
+          newest = ends
           while oldest < filled do
             local instant, more = reader(key, filled)(filled - 1)
-            if instant < last then
+            if instant < ends then
               break
             end
             permits, filled = permits + more, filled - 1
