@@ -31,12 +31,12 @@
 //!
 //! # When the server does not decide
 //!
-//! A call never connects, waits for a connection during the first attempt only, and its limits in a store are decided within
-//! the store's time limit, all together. Whatever keeps the server from deciding, the
-//! [policy](RedisStoreBuilder::on_disconnect) does: it admits, denies, or lets each process use its share of the limit.
-//! After three timeouts in a row, or an error that says that no call would be decided, the link is down: calls go by the
-//! policy at once, until a write in the background has succeeded. A call that timed out is not tried again; what it was
-//! charged is given back unless it was admitted by `Open`.
+//! A call never connects, waits for a connection during the first attempt only, and each of its limits in a store is decided
+//! within the store's time limit; so a call of three such limits takes three times that at most. Whatever keeps the server
+//! from deciding, the [policy](RedisStoreBuilder::on_disconnect) does: it admits, denies, or lets each process use its share
+//! of the limit. After three timeouts in a row, or an error that says that no call would be decided, the link is down: calls
+//! go by the policy at once, until a write in the background has succeeded. A call that timed out is not tried again; what
+//! it was charged is given back unless it was admitted by `Open`.
 //!
 //! A share is a budget of its own, which begins empty when it is first needed: so in the window in which a server is lost,
 //! up to the limit may be admitted once more. What a share denies is a denial like any other, with its own `retry_after`, for

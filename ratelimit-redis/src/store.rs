@@ -96,7 +96,7 @@ impl RedisStore {
         counters.read(route.connected(), route.nodes())
     }
 
-    /// A call, whose time begins now, or has begun.
+    /// A call, whose time begins now.
     fn start<T: 'static>(
         &self,
         call: &StoreCall<'_>,
@@ -104,8 +104,7 @@ impl RedisStore {
         read: impl FnOnce(Terms, &Value) -> Option<T> + Send + 'static,
     ) -> StoreAnswer<T> {
         let inner = Arc::clone(&self.inner);
-        let asked = Instant::now();
-        let began = call.began.unwrap_or(asked);
+        let began = Instant::now();
         let (key, terms) = (inner.key(call), Terms::of(call));
         if begins_unfilled(&terms.spec) && matches!(verb, Verb::Charge | Verb::Look) {
             let limit = call.limit.to_owned();
@@ -114,13 +113,13 @@ impl RedisStore {
                     Ok(since) => inner.ask(inner.decision(key, verb, terms, since, began)).answer().await,
                     Err(unanswered) => Err(unanswered),
                 };
-                inner.told(answer, asked, |value| read(terms, value))
+                inner.told(answer, began, |value| read(terms, value))
             });
         }
         let request = inner.decision(key, verb, terms, 0, began);
         Box::pin(async move {
             let answer = inner.ask(request).answer().await;
-            inner.told(answer, asked, |value| read(terms, value))
+            inner.told(answer, began, |value| read(terms, value))
         })
     }
 
@@ -187,7 +186,7 @@ impl Inner {
     fn told<T>(
         &self,
         answer: Result<Value, Unanswered>,
-        asked: Instant,
+        began: Instant,
         read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<T, StoreFailure> {
         let answer = answer.and_then(|value| {
@@ -196,7 +195,7 @@ impl Inner {
         });
         match answer {
             Ok(answer) => {
-                self.counters.decided(asked.elapsed());
+                self.counters.decided(began.elapsed());
                 Ok(answer)
             }
             Err(unanswered) => Err(self.failure(unanswered)),

@@ -8,14 +8,7 @@ mod line;
 mod stored;
 mod waiting;
 
-use std::{
-    error::Error,
-    fmt,
-    future::Future,
-    pin::Pin,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{error::Error, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use ratelimit_spec::LimitSpec;
 
@@ -37,8 +30,7 @@ pub(crate) use self::{
 /// that others may briefly see less room, never more.
 ///
 /// The futures are polled by whichever executor the caller runs on, and by threads that have none. They must therefore
-/// need no runtime of the caller's, must end within the store's own time limit (of a call that [began](StoreCall::began)
-/// before, within what is left of it), and may be dropped at any point.
+/// need no runtime of the caller's, must end within the store's own time limit, and may be dropped at any point.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no store",
     note = "what only builds a store becomes one by its last method, such as `connect_lazy()?`"
@@ -81,9 +73,6 @@ pub struct StoreCall<'a> {
     pub cost: u32,
     /// The most permits that may be in use once the call is charged.
     pub capacity: u32,
-    /// When the call began, if other limits in stores are asked for it too: then the time limit counts from here, so that
-    /// all of them together take no longer than one. `None`: now.
-    pub began: Option<Instant>,
 }
 
 impl<'a> StoreCall<'a> {
@@ -91,7 +80,7 @@ impl<'a> StoreCall<'a> {
     #[must_use]
     pub fn new(limit: &'a str, spec: LimitSpec, key: &'a [u8]) -> Self {
         let capacity = spec.burst();
-        Self { limit, spec, key, cost: 1, capacity, began: None }
+        Self { limit, spec, key, cost: 1, capacity }
     }
 
     /// Another cost.
@@ -104,12 +93,6 @@ impl<'a> StoreCall<'a> {
     #[must_use]
     pub fn with_capacity(self, capacity: u32) -> Self {
         Self { capacity, ..self }
-    }
-
-    /// One of several limits in stores, of a call that began then.
-    #[must_use]
-    pub fn with_began(self, began: Instant) -> Self {
-        Self { began: Some(began), ..self }
     }
 }
 

@@ -33,10 +33,6 @@ fn annotated_functions_share_the_budget_of_a_server() {
     a_queue_takes_in_what_a_meter_admits_and_lets_it_through_evenly();
     install_store("slow", builder(&server.url()).connect_lazy().unwrap()).unwrap();
     a_call_that_timed_out_is_charged_for_what_its_other_limits_admit(&server);
-    let stopped = builder(&server.url()).timeout(STACKED).connect_lazy().unwrap();
-    assert!(comes_up(&stopped));
-    install_store("stopped", stopped).unwrap();
-    several_limits_in_stores_take_no_longer_than_one(&server);
 }
 
 fn exactly_max_calls_are_admitted_and_a_refund_counts_for_all() {
@@ -139,26 +135,4 @@ fn a_call_that_timed_out_is_charged_for_what_its_other_limits_admit(server: &Ser
     handle("attribute.outer").reset();
     slowly("free").unwrap();
     assert!(eventually(LIVELY, || used() == 1), "{}", used());
-}
-
-const STACKED: Duration = Duration::from_millis(300);
-
-#[rate_limit(max = 1000, window = "1h", store = "stopped", name = "attribute.first")]
-#[rate_limit(max = 1000, window = "1h", store = "stopped", name = "attribute.second")]
-#[rate_limit(max = 1000, window = "1h", store = "stopped", name = "attribute.third")]
-fn stacked_in_one() -> Result<(), RateLimited> {
-    Ok(())
-}
-
-fn several_limits_in_stores_take_no_longer_than_one(server: &Server) {
-    stacked_in_one().unwrap();
-    server.signal("STOP");
-    let (answer, took) = timed(stacked_in_one);
-    server.signal("CONT");
-    // By the policy for a timeout, all three.
-    answer.unwrap();
-    assert!((STACKED..STACKED * 2).contains(&took), "{took:?}");
-    let failures = ["attribute.first", "attribute.second", "attribute.third"]
-        .map(|name| handle(name).stats().store_failures);
-    assert_eq!(failures, [1, 1, 1]);
 }

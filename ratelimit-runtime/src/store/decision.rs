@@ -1,14 +1,11 @@
 //! The decision about a call where a store has a say: the limits of this process first, since their denial costs no
 //! round trip, then those in stores, one by one.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use ratelimit_spec::{Algorithm, LimitSpec};
 
-use super::{OnFailure, StoreCall, StoreDoubt, StoreFailure, StoreReceipt, StoreVerdict, call::call, line};
+use super::{OnFailure, StoreDoubt, StoreFailure, StoreReceipt, StoreVerdict, call::call, line};
 use crate::{
     budget::Charge,
     claim::{Claim, Role},
@@ -49,19 +46,17 @@ pub(super) async fn attempt(claims: &mut [Claim<'_>], standing: Standing) -> Res
     let mut charging = Charging { claims, doubts: Vec::new(), admitted: false };
     let Charging { claims, doubts, admitted } = &mut charging;
     decide_here(claims)?;
-    let is_one_of_several = claims.iter().filter(|claim| claim.is_stored()).count() > 1;
-    let began = is_one_of_several.then(Instant::now);
     for number in 0..claims.len() {
         let claim = &mut claims[number];
         if !claim.is_stored() {
             continue;
         }
-        if let Err(limited) = charge(claim, standing, began, doubts).await
+        if let Err(limited) = charge(claim, standing, doubts).await
             && claim.role == Role::Stored
         {
             doubts.clear();
             claims.iter_mut().for_each(Claim::undo);
-            return Err(last_to_free(claims, number, limited, began).await);
+            return Err(last_to_free(claims, number, limited).await);
         }
     }
     for doubt in doubts.iter() {
@@ -90,13 +85,12 @@ impl Drop for Charging<'_, '_> {
 async fn charge(
     claim: &mut Claim<'_>,
     standing: Standing,
-    began: Option<Instant>,
     doubts: &mut Vec<Arc<dyn StoreDoubt>>,
 ) -> Result<(), RateLimited> {
     let (limit, demand) = (claim.limit, claim.demand);
     let spec = limit.spec();
     let (key, length) = claim.key.bytes();
-    let call = StoreCall { began, ..call(limit, &spec, &key[..length], &demand) };
+    let call = call(limit, &spec, &key[..length], &demand);
     let (spec, capacity) = (call.spec, call.capacity);
     let limited = |reason, retry_after, remaining| denial(limit, spec, reason, retry_after, remaining);
     if demand.cost > capacity {
@@ -192,17 +186,12 @@ pub(super) fn denial(
 }
 
 /// Of all limits that stand against a call that one has denied, the last to free: so that its time holds for all.
-async fn last_to_free(
-    claims: &mut [Claim<'_>],
-    denied: usize,
-    limited: RateLimited,
-    began: Option<Instant>,
-) -> RateLimited {
+async fn last_to_free(claims: &mut [Claim<'_>], denied: usize, limited: RateLimited) -> RateLimited {
     let mut last = limited;
     for number in (0..claims.len()).filter(|number| *number != denied) {
         let other = match claims[number].role {
             Role::Enforced => outlook_here(claims, number),
-            Role::Stored => outlook_there(&claims[number], began).await,
+            Role::Stored => outlook_there(&claims[number]).await,
             Role::Free | Role::Shadow | Role::StoredShadow => None,
         };
         let Some(other) = other else { continue };
@@ -217,10 +206,10 @@ async fn last_to_free(
 }
 
 /// How a limit in a store stands towards the call, if it would deny it.
-async fn outlook_there(claim: &Claim<'_>, began: Option<Instant>) -> Option<RateLimited> {
+async fn outlook_there(claim: &Claim<'_>) -> Option<RateLimited> {
     let spec = claim.limit.spec();
     let (key, length) = claim.key.bytes();
-    let call = StoreCall { began, ..call(claim.limit, &spec, &key[..length], &claim.demand) };
+    let call = call(claim.limit, &spec, &key[..length], &claim.demand);
     if call.cost > call.capacity {
         return Some(denial(claim.limit, call.spec, Reason::CostExceedsCapacity, None, 0));
     }
