@@ -22,7 +22,8 @@
 //!
 //! Each decision is one step of one script, which charges all or nothing by the server's clock, in microseconds, and
 //! otherwise exactly as this process would. Calls that wait at the same time share a call of the script, and are decided one
-//! after the other. Nothing is written for a call that is denied, unless its limit was changed before; and a key lives for as long as it counts for something, and a second more.
+//! after the other. Nothing is written for a call that is denied, unless its limit was changed before; and a key lives for
+//! as long as it counts for something, and a second more.
 //!
 //! A store has two threads of its own, which end when its last handle is dropped; one that is installed never is.
 //!
@@ -44,8 +45,9 @@
 //! [`StoreUnavailable`](ratelimit_runtime::Reason::StoreUnavailable).
 //!
 //! Some charges cannot be given back, and age as if the call had been admitted: if a connection breaks, those of calls that
-//! the policy then denied; while the store is [switched off](RedisStore::set_enabled), all refunds; and while the link is
-//! down, those beyond the first 1,024.
+//! the policy then denied; while the store is [switched off](RedisStore::set_enabled), all refunds; while the link is down,
+//! those beyond the first 1,024; and what was charged before the limit got another algorithm, or a `sliding_window` another
+//! window or other buckets.
 //!
 //! # In production
 //!

@@ -42,52 +42,39 @@ local function reader(key, filled)
   end
 end
 
--- Takes back up to `cost` permits of the charge that was to count from `given` on; or, where buckets have become shorter, of
--- the first one since `from`, which holds it then. Says how many, what the newest holds then, and how many slots are filled.
-local function take_back(key, given, from, cost, newest, permits, oldest, filled)
-  local charge_at = reader(key, filled)
-  local function first(instant)
-    local index, above = oldest, filled
-    while index < above do
-      local middle = math.floor((index + above) / 2)
-      if charge_at(middle) < instant then
-        index = middle + 1
-      else
-        above = middle
-      end
+-- Takes back up to `cost` permits of a charge that is not the newest. Says how many, and how many slots are filled then.
+local function take_back(key, given, cost, oldest, filled)
+  local charge_at, index, above = reader(key, filled), oldest, filled
+  while index < above do
+    local middle = math.floor((index + above) / 2)
+    if charge_at(middle) < given then
+      index = middle + 1
+    else
+      above = middle
     end
-    return index
+  end
+  local instant, permits
+  if index < filled then
+    instant, permits = charge_at(index)
+  end
+  if instant ~= given then
+    return 0, filled
   end
 
-  local index = first(given)
-  if index == filled or charge_at(index) ~= given then
-    index = first(from)
-  end
-  local instant, holds = newest, permits
-  if index < filled then
-    instant, holds = charge_at(index)
-  end
-  if instant < from or instant > given then
-    return 0, permits, filled
-  end
-  local left = math.max(holds - cost, 0)
-  local place = string.format('%d', 97 + 16 * index)
-  if index == filled then
-    permits = left
-  elseif left > 0 then
+  local place, left = string.format('%d', 97 + 16 * index), math.max(permits - cost, 0)
+  if left > 0 then
     redis.call('SETRANGE', key, place, struct.pack('<dd', instant, left))
-  else
-    -- The later ones move up.
-    redis.call('SETRANGE', key, place, slots(key, index + 1, filled - index - 1))
-    filled = filled - 1
+    return permits - left, filled
   end
-  return holds - left, permits, filled
+  -- The later ones move up.
+  redis.call('SETRANGE', key, place, slots(key, index + 1, filled - index - 1))
+  return permits, filled - 1
 end
 
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
   local window, buckets, now, exists, differs, adopts, changed, kept_until, charge_at
-  local window_then, grid_then, oldest_then, ages_then, born
+  local window_then, grid_then, oldest_then, ages_then, kept_then, born
   local newest, permits, used, latest, filled, room, oldest, ages = 0, 0, 0, 0, 0, 0, 0, 0
   local head = redis.call('GETRANGE', key, '0', '96')
   for i = first, last do
@@ -104,7 +91,7 @@ local function decide(key, first, last)
           window, buckets = window_then, grid_then
         end
         exists, differs = true, window_then ~= window or grid_then ~= buckets
-        oldest_then, ages_then = oldest, ages
+        oldest_then, ages_then, kept_then = oldest, ages, kept_until
         local ends = differs and placed(latest, window, buckets)
         if differs and newest > ends then
           -- Buckets were longer. No charge counts for longer than if it had been made with the last one, and by this limit.
@@ -124,12 +111,14 @@ local function decide(key, first, last)
       elseif head ~= '' then
         -- Charged under another algorithm.
         local in_use, _
-        in_use, latest, _, born = held(head)
+        in_use, latest, _, _, kept_then = held(head)
         adopts, differs, used = true, true, math.ceil(in_use)
         newest, permits = placed(latest, window, buckets), used
       end
       now = math.max(raw, latest)
-      born = born or now
+      if not born or differs and (buckets > 0 or grid_then > 0) then
+        born = now
+      end
       -- Those that have aged.
       while oldest < filled and ages + window <= now do
         charge_at = charge_at or reader(key, filled)
@@ -162,11 +151,7 @@ local function decide(key, first, last)
         back = math.min(permits, cost)
         permits = permits - back
       elseif made >= born then
-        local from = placed(made, window, buckets)
-        if from > given or from + window <= now then
-          from = given
-        end
-        back, permits, filled = take_back(key, given, from, cost, newest, permits, oldest, filled)
+        back, filled = take_back(key, given, cost, oldest, filled)
         charge_at = nil
         if back > 0 and oldest < filled then
           charge_at = reader(key, filled)
@@ -174,9 +159,13 @@ local function decide(key, first, last)
         end
       end
       used, changed = used - back, changed or back > 0
+      if used == 0 then
+        -- What comes now begins anew.
+        born = now
+      end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      changed = changed or differs
+      changed = changed or differs and newest + window > kept_then + 999 * margin
       local excess, index, instant = used + cost - capacity, oldest, newest
       if excess == 1 and oldest < filled then
         -- Whatever the oldest frees, it is enough.

@@ -62,6 +62,10 @@ local function decide(key, first, last)
         if whole < now then
           whole, part = now, 0
         end
+        if whole == now and part == 0 then
+          -- What comes now begins anew.
+          exists, born = false, now
+        end
       end
       answers[i] = 0
     elseif cost > 0 and ready > now then

@@ -1,7 +1,7 @@
 -- fixed_window: what is in use in the current window, and when that began.
 local function decide(key, first, last)
   local pack, unpack = struct.pack, struct.unpack
-  local window, now, changed, window_then, began
+  local window, now, changed, window_then, began, kept_until, _
   local used, latest, begins = 0, 0, 0
   local state = redis.call('GET', key)
   for i = first, last do
@@ -10,7 +10,7 @@ local function decide(key, first, last)
       window = length
       if state and string.byte(state) == 87 and #state == 33 then
         used, begins, latest, window_then = unpack('<xdddd', state)
-        began = begins
+        began, kept_until = begins, begins + window_then
         if verb == 'G' then
           window = window_then
         end
@@ -20,7 +20,7 @@ local function decide(key, first, last)
         return i
       elseif state then
         -- Charged under another algorithm.
-        used, latest, begins = held(state)
+        used, latest, begins, _, kept_until = held(state)
         used = math.ceil(used)
       end
       now = math.max(raw, latest)
@@ -39,7 +39,7 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      changed = changed or window ~= window_then
+      changed = changed or kept_until and begins + window > kept_until + 999 * margin
       answers[i] = pack('<i8i8i8', 0, used, begins + window - raw)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8', 1, used, 0)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ratelimit_runtime::{KeyedLimiter, LimitSpec, ManualClock};
+use ratelimit_runtime::{Algorithm, KeyedLimiter, LimitSpec, ManualClock};
 
 use super::{
     Budget, Terms, Verb, admitted, denied, lives::every_algorithm, on_every_server, order, spec,
@@ -145,6 +145,15 @@ fn what_was_used_of_a_limit_is_not_forgotten_when_its_window_becomes_longer() {
     });
 }
 
+/// Which script decides.
+fn script(spec: LimitSpec) -> u8 {
+    match spec.algorithm() {
+        Algorithm::FixedWindow => 0,
+        Algorithm::SlidingWindow | Algorithm::SlidingLog => 1,
+        Algorithm::TokenBucket | Algorithm::LeakyBucket | Algorithm::Gcra => 2,
+    }
+}
+
 #[test]
 fn a_wait_that_is_told_after_a_change_is_true_whatever_is_denied_meanwhile() {
     let limits = || {
@@ -161,17 +170,74 @@ fn a_wait_that_is_told_after_a_change_is_true_whatever_is_denied_meanwhile() {
                 let Some(wait) = denied(&budget.charge(after, 10)) else { continue };
                 let wait = u64::try_from(wait.as_micros()).unwrap();
                 let until = budget.now + wait;
-                for part in [3, 2] {
-                    budget.now = until - wait / part;
-                    assert!(denied(&budget.charge(after, 10)).is_some(), "{before} to {after}");
-                }
-                budget.now = until - 1;
-                assert!(denied(&budget.charge(after, 10)).is_some(), "{before} to {after}");
+                let is_denied_before = [wait - wait / 3, wait / 2, 1].into_iter().all(|left| {
+                    budget.now = until - left;
+                    denied(&budget.charge(after, 10)).is_some()
+                });
                 budget.now = until;
-                assert!(
-                    admitted(&budget.charge(after, 10)).is_some(),
-                    "{before} to {after}, after {wait} us"
-                );
+                let is_admitted_then = !is_denied_before || admitted(&budget.charge(after, 10)).is_some();
+                assert!(is_admitted_then, "{before} to {after}, after {wait} us");
+                // By windows and charges, what another algorithm would have freed earlier is free then.
+                let is_exact = script(after) == 2 || script(before) == script(after);
+                assert!(is_denied_before || !is_exact, "{before} to {after}, before {wait} us");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_given_back_after_a_change_is_never_another_callers() {
+    // A charge that was to count from 6 s on counts from 1 s on; another one counts from 6 s on.
+    let [tenths, sixtieths] = [10, 60].map(|buckets| spec("100/1m").with_buckets(buckets));
+    on_every_server(|connection| {
+        let mut budget = Budget::new(connection, "another's");
+        budget.now = 100_000;
+        let (_, receipt) = admitted(&budget.charge(tenths, 50)).unwrap();
+        budget.now = 5_500_000;
+        budget.charge(sixtieths, 50);
+        budget.now = 7_000_000;
+        budget.refund(sixtieths, 50, receipt);
+        budget.now = 61_100_000;
+        assert_eq!(budget.look(sixtieths).used, 50);
+    });
+    // A charge most of which has flowed out.
+    let [flow, window] = [spec("10/10s algorithm=gcra"), spec("10/1m algorithm=fixed_window")];
+    on_every_server(|connection| {
+        let mut budget = Budget::new(connection, "flowed");
+        let (_, receipt) = admitted(&budget.charge(flow, 10)).unwrap();
+        budget.now = 9_000_000;
+        budget.charge(window, 9);
+        budget.refund(window, 10, receipt);
+        assert_eq!(budget.look(window).used, 10);
+    });
+    // A charge that has aged.
+    let [whole, halves] = [spec("20/1m").with_buckets(1), spec("20/30s").with_buckets(2)];
+    on_every_server(|connection| {
+        let mut budget = Budget::new(connection, "aged");
+        let (_, receipt) = admitted(&budget.charge(whole, 10)).unwrap();
+        budget.now = 45_000_000;
+        budget.charge(halves, 18);
+        budget.now = 46_500_000;
+        budget.refund(halves, 10, receipt);
+        assert_eq!(budget.look(halves).used, 18);
+    });
+}
+
+#[test]
+fn denials_by_the_limit_before_do_not_hold_up_the_one_of_now() {
+    on_every_server(|connection| {
+        for before in every_algorithm(100, Duration::from_secs(60)) {
+            for after in every_algorithm(100, Duration::from_secs(60)).filter(|after| script(*after) == 2) {
+                let mut budget = Budget::ahead_of_real_time(connection, &format!("{before} {after} held up"));
+                budget.charge(after, 100);
+                let mut admissions = 0;
+                for _ in 0..60 {
+                    budget.pass(500);
+                    admissions += u32::from(admitted(&budget.charge(after, 1)).is_some());
+                    // Denied: what has flowed is taken.
+                    admissions += u32::from(admitted(&budget.charge(before, 1)).is_some());
+                }
+                assert!((15..=60).contains(&admissions), "{before} to {after}: {admissions} in 30 s");
             }
         }
     });
