@@ -39,7 +39,9 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
-      changed = changed or kept_until and begins + window > kept_until + 999 * margin
+      changed = changed
+        or window_then and window > window_then
+        or kept_until and begins + window > kept_until + 999 * margin
       answers[i] = pack('<i8i8i8', 0, used, begins + window - raw)
     elseif verb == 'L' then
       answers[i] = pack('<i8i8i8', 1, used, 0)
