@@ -9,25 +9,36 @@ use super::{
     together::ask,
 };
 
-#[test]
-fn a_change_keeps_what_has_been_used() {
+/// From 1000 s on, with a budget for each two limits of so many calls in such a time, whatever their algorithms.
+fn with_every_two(
+    before: (u32, Duration),
+    after: (u32, Duration),
+    test: impl Fn(&mut Budget<'_>, LimitSpec, LimitSpec),
+) {
     on_every_server(|connection| {
-        for before in every_algorithm(4, Duration::from_secs(60)) {
-            for after in every_algorithm(6, Duration::from_secs(60)) {
+        for before in every_algorithm(before.0, before.1) {
+            for after in every_algorithm(after.0, after.1) {
                 let mut budget = Budget::new(connection, &format!("{before} {after}"));
                 budget.now = 1_000_000_000;
-                budget.charge(before, 3);
-                let used = budget.look(after).used;
-                assert_eq!(used, 3, "{before} to {after}");
-                assert!(denied(&budget.charge(after, 4)).is_some(), "{before} to {after}");
-                let (remaining, _) = admitted(&budget.charge(after, 3)).unwrap();
-                assert_eq!(remaining, 0, "{before} to {after}");
-                let wait = denied(&budget.charge(after, 1)).unwrap();
-                assert!(wait <= Duration::from_secs(61), "{before} to {after}: {wait:?}");
-                budget.now += u64::try_from(wait.as_micros()).unwrap();
-                assert!(admitted(&budget.charge(after, 1)).is_some(), "{before} to {after}");
+                test(&mut budget, before, after);
             }
         }
+    });
+}
+
+#[test]
+fn a_change_keeps_what_has_been_used() {
+    with_every_two((4, Duration::from_secs(60)), (6, Duration::from_secs(60)), |budget, before, after| {
+        budget.charge(before, 3);
+        let used = budget.look(after).used;
+        assert_eq!(used, 3, "{before} to {after}");
+        assert!(denied(&budget.charge(after, 4)).is_some(), "{before} to {after}");
+        let (remaining, _) = admitted(&budget.charge(after, 3)).unwrap();
+        assert_eq!(remaining, 0, "{before} to {after}");
+        let wait = denied(&budget.charge(after, 1)).unwrap();
+        assert!(wait <= Duration::from_secs(61), "{before} to {after}: {wait:?}");
+        budget.now += u64::try_from(wait.as_micros()).unwrap();
+        assert!(admitted(&budget.charge(after, 1)).is_some(), "{before} to {after}");
     });
 }
 
@@ -246,69 +257,51 @@ fn denials_by_the_limit_before_do_not_hold_up_the_one_of_now() {
 #[test]
 fn a_charge_of_a_longer_window_holds_up_a_shorter_one_no_longer_than_its_own() {
     let day = Duration::from_secs(24 * 3600);
-    on_every_server(|connection| {
-        for before in every_algorithm(1000, day) {
-            for after in every_algorithm(10, Duration::from_secs(1)) {
-                let clock = ManualClock::new();
-                let limiter = KeyedLimiter::with_clock(before, clock.clone()).unwrap();
-                let mut budget = Budget::new(connection, &format!("{before} {after} shorter"));
-                budget.now = 1_000_000_000;
-                _ = limiter.try_acquire(&()).unwrap();
-                budget.charge(before, 1);
-                limiter.set_spec(after).unwrap();
-                let (mut here, mut there) = (0_u32, 0_u32);
-                for _ in 0..40 {
-                    clock.advance(Duration::from_millis(100));
-                    budget.now += 100_000;
-                    here += u32::from(limiter.try_acquire(&()).is_ok());
-                    there += u32::from(admitted(&budget.charge(after, 1)).is_some());
-                }
-                assert!(here.abs_diff(there) <= 4, "{before} to {after}: {here} here, {there} there");
-            }
+    with_every_two((1000, day), (10, Duration::from_secs(1)), |budget, before, after| {
+        let clock = ManualClock::new();
+        let limiter = KeyedLimiter::with_clock(before, clock.clone()).unwrap();
+        _ = limiter.try_acquire(&()).unwrap();
+        budget.charge(before, 1);
+        limiter.set_spec(after).unwrap();
+        let (mut here, mut there) = (0_u32, 0_u32);
+        for _ in 0..40 {
+            clock.advance(Duration::from_millis(100));
+            budget.now += 100_000;
+            here += u32::from(limiter.try_acquire(&()).is_ok());
+            there += u32::from(admitted(&budget.charge(after, 1)).is_some());
         }
+        assert!(here.abs_diff(there) <= 4, "{before} to {after}: {here} here, {there} there");
     });
 }
 
 #[test]
 fn what_is_given_back_changes_no_limit() {
-    on_every_server(|connection| {
-        for long in every_algorithm(10, Duration::from_secs(60)) {
-            for short in every_algorithm(10, Duration::from_secs(1)) {
-                let mut budget = Budget::new(connection, &format!("{long} {short} given back"));
-                budget.now = 1_000_000_000;
-                budget.charge(long, 5);
-                budget.now += 5_500_000;
-                let before = (budget.look(long).used, denied(&budget.charge(long, 10)).unwrap());
-                let (_, receipt) = admitted(&budget.charge(long, 1)).unwrap();
-                let charged = (budget.look(long).used, denied(&budget.charge(long, 10)).unwrap());
-                // By a process that knows of another limit.
-                budget.refund(short, 1, receipt);
-                let after = (budget.look(long).used, denied(&budget.charge(long, 10)).unwrap());
-                if long.algorithm() == short.algorithm() {
-                    assert_eq!(after, before, "{short} of {long}");
-                } else {
-                    assert!(after == before || after == charged, "{short} of {long}: {after:?}");
-                }
-            }
+    with_every_two((10, Duration::from_secs(60)), (10, Duration::from_secs(1)), |budget, long, short| {
+        budget.charge(long, 5);
+        budget.now += 5_500_000;
+        let before = (budget.look(long).used, denied(&budget.charge(long, 10)).unwrap());
+        let (_, receipt) = admitted(&budget.charge(long, 1)).unwrap();
+        let charged = (budget.look(long).used, denied(&budget.charge(long, 10)).unwrap());
+        // By a process that knows of another limit.
+        budget.refund(short, 1, receipt);
+        let after = (budget.look(long).used, denied(&budget.charge(long, 10)).unwrap());
+        if long.algorithm() == short.algorithm() {
+            assert_eq!(after, before, "{short} of {long}");
+        } else {
+            assert!(after == before || after == charged, "{short} of {long}: {after:?}");
         }
     });
 }
 
 #[test]
 fn a_permit_of_another_algorithm_leaves_the_budget_to_the_one_that_it_has_now() {
-    on_every_server(|connection| {
-        for before in every_algorithm(10, Duration::from_secs(1)) {
-            for after in every_algorithm(10, Duration::from_secs(60)) {
-                let mut budget = Budget::new(connection, &format!("{before} {after} permit"));
-                budget.now = 1_000_000_000;
-                let (_, receipt) = admitted(&budget.charge(before, 1)).unwrap();
-                budget.charge(after, 3);
-                budget.refund(before, 1, receipt);
-                budget.now += 2_000_000;
-                let used = budget.look(after).used;
-                assert!((3..=4).contains(&used), "{before} to {after}: {used}");
-            }
-        }
+    with_every_two((10, Duration::from_secs(1)), (10, Duration::from_secs(60)), |budget, before, after| {
+        let (_, receipt) = admitted(&budget.charge(before, 1)).unwrap();
+        budget.charge(after, 3);
+        budget.refund(before, 1, receipt);
+        budget.now += 2_000_000;
+        let used = budget.look(after).used;
+        assert!((3..=4).contains(&used), "{before} to {after}: {used}");
     });
 }
 
@@ -335,43 +328,31 @@ fn what_was_charged_before_a_reset_takes_nothing_from_what_came_after_it() {
 
 #[test]
 fn what_was_charged_before_a_reset_takes_nothing_after_a_change_either() {
-    on_every_server(|connection| {
-        for before in every_algorithm(10, Duration::from_secs(60)) {
-            for after in every_algorithm(10, Duration::from_secs(60)) {
-                let mut budget = Budget::new(connection, &format!("reset {before} {after}"));
-                budget.now = 1_000_000_000;
-                let (_, receipt) = admitted(&budget.charge(before, 5)).unwrap();
-                budget.reset(before);
-                budget.now += 1;
-                budget.charge(before, 4);
-                budget.now += 1;
-                budget.charge(after, 6);
-                budget.refund(after, 5, receipt);
-                assert_eq!(budget.look(after).used, 10, "{before} to {after}");
-            }
-        }
+    with_every_two((10, Duration::from_secs(60)), (10, Duration::from_secs(60)), |budget, before, after| {
+        let (_, receipt) = admitted(&budget.charge(before, 5)).unwrap();
+        budget.reset(before);
+        budget.now += 1;
+        budget.charge(before, 4);
+        budget.now += 1;
+        budget.charge(after, 6);
+        budget.refund(after, 5, receipt);
+        assert_eq!(budget.look(after).used, 10, "{before} to {after}");
     });
 }
 
 /// As while one version of a service replaces another.
 #[test]
 fn processes_of_two_limits_that_ask_in_turn_lock_nobody_out() {
-    on_every_server(|connection| {
-        for one in every_algorithm(10, Duration::from_secs(1)) {
-            for other in every_algorithm(10, Duration::from_secs(2)) {
-                let mut budget = Budget::new(connection, &format!("{one} {other} in turn"));
-                budget.now = 1_000_000_000;
-                budget.charge(one, 10);
-                // Denied for a while, by both, and then admitted as often as it may be.
-                let mut admissions = 0;
-                for turn in 0..1200 {
-                    budget.now += 10_000;
-                    let spec = if turn % 2 == 0 { one } else { other };
-                    admissions += u32::from(admitted(&budget.charge(spec, 1)).is_some());
-                }
-                assert!((30..=130).contains(&admissions), "{one}, {other}: {admissions} in 12 s");
-            }
+    with_every_two((10, Duration::from_secs(1)), (10, Duration::from_secs(2)), |budget, one, other| {
+        budget.charge(one, 10);
+        // Denied for a while, by both, and then admitted as often as it may be.
+        let mut admissions = 0;
+        for turn in 0..1200 {
+            budget.now += 10_000;
+            let spec = if turn % 2 == 0 { one } else { other };
+            admissions += u32::from(admitted(&budget.charge(spec, 1)).is_some());
         }
+        assert!((30..=130).contains(&admissions), "{one}, {other}: {admissions} in 12 s");
     });
 }
 
