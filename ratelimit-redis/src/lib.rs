@@ -70,8 +70,8 @@
 //! # assert!(decides(&store).unwrap_err().contains("refused"));
 //! ```
 //!
-//! **Server.** Redis from 6 on, or Valkey; tested are Redis 6.2 and 7.0, and Valkey 9.1. Nothing has to be installed there. The
-//! server's clock counts, so those of servers that take over from each other should agree.
+//! **Server.** Redis from 6 on, or Valkey; tested are Redis 6.2 and 7.0, and Valkey 9.1. Nothing has to be installed there.
+//! The server's clock counts, so those of servers that take over from each other should agree.
 //!
 //! **Names.** A budget is kept at `{prefix}:v1:{name}:{key}`. Give each service and environment a
 //! [prefix](RedisStoreBuilder::prefix) of its own, and limits the same `name` in every version that is to share a budget:

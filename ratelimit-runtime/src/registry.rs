@@ -161,14 +161,14 @@ impl LimitHandle {
         Self { limit: declaration.limit(), file: declaration.file(), line: declaration.line() }
     }
 
+    fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+
     /// Its name: as given, else the path of the function or static.
     #[must_use]
     pub fn name(&self) -> &str {
         self.limit.name()
-    }
-
-    fn place(&self) -> String {
-        format!("{}:{}", self.file, self.line)
     }
 
     /// The source file that declares it.

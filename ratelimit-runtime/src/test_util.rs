@@ -35,9 +35,9 @@ use crate::{clock::TimeSource, sync::unpoisoned};
 /// Gives the calls of this thread fresh budgets for every declared limit, and a clock of their own, until the returned
 /// value is dropped.
 ///
-/// It holds for the calls of this thread and for the tasks that are polled on it, which are all tasks of `#[tokio::test]`
-/// as it is by default, but not what `spawn_blocking` runs; tests on other threads are not touched. The clock stands still until it is
-/// [advanced](Isolation::advance). Under tokio's paused clock it moves with that as well.
+/// It holds for the calls of this thread and for the tasks that are polled on it, which are all tasks of `#[tokio::test]` as
+/// it is by default, but not what `spawn_blocking` runs; tests on other threads are not touched. The clock stands still
+/// until it is [advanced](Isolation::advance). Under tokio's paused clock it moves with that as well.
 ///
 /// [`Isolation::handle`] takes it along to other threads. Those of a runtime, for blocking calls too, take it when they begin:
 ///

@@ -92,8 +92,8 @@ local function decide(key, first, last)
         end
         exists, differs = true, window_then ~= window or grid_then ~= buckets
         oldest_then, ages_then, kept_then = oldest, ages, kept_until
-        local ends = differs and placed(latest, window, buckets)
-        if differs and newest > ends then
+        local ends = differs and placed(latest, window, buckets) or newest
+        if newest > ends then
           -- Buckets were longer. No charge counts for longer than if it had been made with the last one, and by this limit.
           newest = ends
           while oldest < filled do
@@ -165,6 +165,7 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
+      -- What was kept for a shorter time would be gone.
       changed = changed or differs and newest + window > kept_then + 999 * margin
       local excess, index, instant = used + cost - capacity, oldest, newest
       if excess == 1 and oldest < filled then

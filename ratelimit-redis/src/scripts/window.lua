@@ -39,6 +39,7 @@ local function decide(key, first, last)
       end
       answers[i] = 0
     elseif cost > 0 and used + cost > capacity then
+      -- After a shorter window all would be free at its end, and before that this one was told; or the key would be gone.
       changed = changed
         or window_then and window > window_then
         or kept_until and begins + window > kept_until + 999 * margin
