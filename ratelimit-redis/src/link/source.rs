@@ -54,7 +54,7 @@ impl fmt::Display for Source {
 pub(crate) fn shown(error: &RedisError, servers: &[ConnectionInfo]) -> String {
     let error = match (error.code(), error.detail()) {
         _ if error.kind() == ErrorKind::Parse => "what answers there is no Redis or Valkey server".to_owned(),
-        _ if error.is_connection_dropped() && servers.iter().any(|server| !speaks_tls(server)) => {
+        _ if hangs_up(error) && servers.iter().any(|server| !speaks_tls(server)) => {
             format!("{error}; if the server expects TLS, its address begins with `rediss://`")
         }
         (Some(code), Some(detail)) => format!("{code} {detail}"),
@@ -65,6 +65,11 @@ pub(crate) fn shown(error: &RedisError, servers: &[ConnectionInfo]) -> String {
     passwords
         .filter(|password| !password.is_empty())
         .fold(error.to_owned(), |error, password| error.replace(password, "…"))
+}
+
+/// Whether somebody was there, who has ended the connection: not so if nobody listens.
+fn hangs_up(error: &RedisError) -> bool {
+    error.is_connection_dropped() && !error.is_connection_refusal()
 }
 
 fn speaks_tls(server: &ConnectionInfo) -> bool {

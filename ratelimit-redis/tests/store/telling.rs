@@ -30,6 +30,8 @@ fn why_there_is_no_connection_and_nothing_once_there_is() {
         let store = builder(&server.url()).connect_lazy().unwrap();
         let address = format!("127.0.0.1:{}: ", server.port);
         says(&store, &[&address, "refused"]);
+        // Nobody is there who could expect something else.
+        assert!(!store.last_error().unwrap().contains("TLS"));
         server.run();
         assert!(comes_up(&store));
         assert_eq!(store.last_error(), None);
