@@ -75,7 +75,11 @@ fn patient(url: &str) -> RedisStore {
 }
 
 fn comes_up(store: &RedisStore) -> bool {
-    eventually(LIVELY, || store.state() == LinkState::Up)
+    let is_up = eventually(LIVELY, || store.state() == LinkState::Up);
+    if !is_up {
+        eprintln!("{:?}: {:?}", store.state(), store.last_error());
+    }
+    is_up
 }
 
 fn charge(store: &RedisStore, spec: LimitSpec) -> Result<StoreVerdict, StoreFailure> {

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Write as _,
+    io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
     ops::RangeInclusive,
     path::{Path, PathBuf},
@@ -118,18 +118,41 @@ impl Server {
     }
 
     fn spawn(&mut self, arguments: &[&str]) {
-        let program = self.engine.program().unwrap();
-        let child = Command::new(program)
+        // One that finds its port taken ends at once: a process that another test starts keeps open, until it has become what it
+        // is to be, what was open here. That is over soon.
+        let serves = eventually(Duration::from_secs(10), || {
+            if !self.runs() {
+                self.child = Some(self.execute(arguments));
+            }
+            self.answers() && self.runs()
+        });
+        let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        assert!(serves, "{:?} does not start at {}: {log}", self.engine, self.port);
+    }
+
+    fn execute(&self, arguments: &[&str]) -> Child {
+        Command::new(self.engine.program().unwrap())
             .current_dir(&self.folder)
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .unwrap();
-        self.child = Some(child);
-        let answers = || TcpStream::connect(("127.0.0.1", self.port)).is_ok();
-        assert!(eventually(Duration::from_secs(10), answers), "{:?} does not start", self.engine);
+            .unwrap()
+    }
+
+    fn runs(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+    }
+
+    /// Whether somebody says something at its port. That somebody takes connections is not enough: the system does it for him.
+    fn answers(&self) -> bool {
+        let answer = TcpStream::connect(("127.0.0.1", self.port)).and_then(|mut connection| {
+            connection.set_read_timeout(Some(Duration::from_secs(1)))?;
+            connection.write_all(b"PING\r\n")?;
+            connection.read_exact(&mut [0])
+        });
+        answer.is_ok()
     }
 
     /// A sentinel that watches over a master, by the same program. So many of them must agree that it is gone.
