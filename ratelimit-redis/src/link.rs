@@ -308,8 +308,11 @@ impl Shared {
         let number = self.connected.fetch_add(1, Relaxed);
         let (reader, writer) = wire.split();
         let ended = reading::start(reader, number, self, network);
-        self.line().open(number, writer, Reading(ended.abort_handle()));
+        let mut line = self.line();
+        line.open(number, writer, Reading(ended.abort_handle()));
+        // Before anybody is handed an answer, which takes the line: whoever has one finds the link up.
         self.set(LinkState::Up);
+        drop(line);
         ended
     }
 
