@@ -6,13 +6,12 @@ use crate::report::{self, Outcome};
 use crate::workspace;
 
 /// Those that are made of chance, of many threads or of many charges: under the interpreter they take hours.
-const TOO_LONG: [&str; 10] = [
+const TOO_LONG: [&str; 9] = [
     "stress",
     "model",
     "programs",
     "every_change",
     "every_history",
-    "what_is_given_back_never",
     "by_a_rough_time",
     "answers_in_all",
     "raising_the_limit",

@@ -266,7 +266,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4096))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 4096 }))]
 
     /// Whatever was given back or undone meanwhile: of the calls that stay, any interval holds no more than a full bucket and
     /// what flows in during it.
